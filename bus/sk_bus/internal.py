@@ -1,0 +1,170 @@
+"""What the components say to each other: events that people see only when they ask.
+
+``do:*`` is an order of the router to the executor, ``fact:*`` what the executor saw, ``timer:*``
+the passing of time, ``history:*`` the history's word in a new epoch, ``state:*`` the router's own
+memory, so that its state is the fold of what it published and nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sk_bus.model import (
+    AgentName,
+    BlobRef,
+    Channel,
+    ChannelId,
+    MessageId,
+    Problem,
+    SessionId,
+    SlashCommand,
+)
+
+# --- orders to the executor -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoStart:
+    """Start this life of an agent. ``digest`` names its definition's file in the run directory."""
+
+    type: Literal["do:start"] = "do:start"
+    agent: AgentName
+    inc: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoSend:
+    """Write one line to an agent's stdin: the ``n``-th of this life, from 1, without a hole.
+
+    ``line`` has no line end. ``{"$def": "<sha256>#/pointer"}`` in it is filled in from the
+    definition file, ``{"$blob": "<sha256>"}`` by the text of the blob, while it is written.
+    """
+
+    type: Literal["do:send"] = "do:send"
+    agent: AgentName
+    inc: int
+    n: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoTurn:
+    """Tell the holder whether a turn is open: its patience depends on it."""
+
+    type: Literal["do:turn"] = "do:turn"
+    agent: AgentName
+    inc: int
+    open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoStop:
+    """Run the stop ladder: stdin closed, 5 s, SIGTERM, 3 s, SIGKILL."""
+
+    type: Literal["do:stop"] = "do:stop"
+    agent: AgentName
+    inc: int
+
+
+# --- facts ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactUp:
+    """The agent's process runs."""
+
+    type: Literal["fact:up"] = "fact:up"
+    agent: AgentName
+    inc: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactFrame:
+    """A line of JSON that the agent wrote, without its line end.
+
+    ``end`` is the offset in its stdout after the line. A line with strings over the bound has
+    them replaced by ``{"$blob": {sha256, length, head}}``; ``raw`` then is the whole line.
+    """
+
+    type: Literal["fact:frame"] = "fact:frame"
+    agent: AgentName
+    inc: int
+    end: int
+    line: str
+    raw: BlobRef | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactExited:
+    """This life is over, after its last frame; nothing of its process group is left.
+
+    Exactly one of ``code``, ``signal`` and ``problem`` is set (``problem``: it couldn't start, or
+    its holder was lost). ``taken`` is the last line that its stdin took, ``stderr`` its last
+    lines, ``asked`` whether a stop had been ordered.
+    """
+
+    type: Literal["fact:exited"] = "fact:exited"
+    agent: AgentName
+    inc: int
+    taken: int
+    asked: bool
+    code: int | None = None
+    signal: int | None = None
+    problem: Problem | None = None
+    stderr: tuple[str, ...] = ()
+
+
+# --- time -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerFired:
+    """A deadline of the router's state has passed."""
+
+    type: Literal["timer:fired"] = "timer:fired"
+    id: str
+
+
+# --- the history's word ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSession:
+    """An ACP session of (channel, agent), and the last message that the agent has seen there."""
+
+    channel: ChannelId
+    agent: AgentName
+    sessionId: SessionId | None = None
+    seen: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCommands:
+    agent: AgentName
+    commands: tuple[SlashCommand, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryRestored:
+    """First in a new epoch: what the history kept replaces the router's state."""
+
+    type: Literal["history:restored"] = "history:restored"
+    channels: tuple[Channel, ...] = ()
+    sessions: tuple[StoredSession, ...] = ()
+    commands: tuple[StoredCommands, ...] = ()
+
+
+# --- the router's own memory ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChanged:
+    """A session was opened, lost (``sessionId`` absent), or its agent has seen more."""
+
+    type: Literal["state:session"] = "state:session"
+    channel: ChannelId
+    agent: AgentName
+    inc: int
+    sessionId: SessionId | None = None
+    seen: MessageId | None = None
