@@ -23,7 +23,7 @@ def plain(value: Any) -> Any:
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None or kind is float:
         return value
-    names = _field_names(kind)
+    names: tuple[str, ...] | None = _field_names(typing.cast("Any", kind))
     if names is not None:
         made = {}
         for name in names:
@@ -115,10 +115,11 @@ def _union_decoder(kinds: tuple[Any, ...]) -> Decoder:
 
 def _dataclass_decoder(kind: type) -> Decoder:
     hints = typing.get_type_hints(kind)
-    fields = []
-    for field in dataclasses.fields(kind):
-        if field.init:
-            fields.append((field.name, _LazyDecoder(hints[field.name])))
+    fields = [
+        (field.name, _LazyDecoder(hints[field.name]))
+        for field in dataclasses.fields(kind)
+        if field.init
+    ]
 
     def decode(data: dict[str, Any]) -> Any:
         made = {}

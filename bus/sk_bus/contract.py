@@ -117,7 +117,7 @@ class Producer(Protocol):
 
 
 class Bus(Protocol):
-    """The bus as its clients see it. Every call waits for a bus that is down, up to its deadline."""
+    """The bus as its clients see it. A call waits for a bus that is down, up to its deadline."""
 
     async def hello(self, *, timeout: float = 30.0) -> Hello:
         """What the bus says of itself."""
