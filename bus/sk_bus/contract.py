@@ -40,6 +40,8 @@ class Report:
 
     ``cursor`` is the last seq it has done with for good: what it says here may be pruned, unless
     ``floor`` is set, the lowest seq it still needs. ``position`` is that of its producer.
+    ``mono`` is CLOCK_MONOTONIC in milliseconds when it was made: a heartbeat repeats the last
+    report of a service that hangs, and only this tells.
     """
 
     service: str
@@ -49,6 +51,7 @@ class Report:
     floor: int | None = None
     position: Position = None
     state: str = "running"
+    mono: int = 0
     details: dict[str, Any] = field(default_factory=dict)
 
 
