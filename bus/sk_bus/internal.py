@@ -6,7 +6,7 @@ memory, so that its state is the fold of what it published and nothing else.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sk_bus.model import (
     AgentName,
@@ -168,3 +168,16 @@ class SessionChanged:
     inc: int
     sessionId: SessionId | None = None
     seen: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanged:
+    """A record of the router's own memory, whole; without ``value`` it is forgotten.
+
+    ``slice`` and ``key`` say where it stands. Nobody but the router reads it.
+    """
+
+    type: Literal["state:memory"] = "state:memory"
+    slice: str
+    key: str
+    value: Any = None

@@ -14,6 +14,7 @@ from sk_bus.internal import (
     FactFrame,
     FactUp,
     HistoryRestored,
+    MemoryChanged,
     SessionChanged,
     TimerFired,
 )
@@ -29,6 +30,7 @@ InternalEvent = (
     | TimerFired
     | HistoryRestored
     | SessionChanged
+    | MemoryChanged
 )
 Event = PublicEvent | AnyCommand | InternalEvent
 
