@@ -1,0 +1,42 @@
+"""`sk-cli up`: start everything, and say where the page is."""
+
+import shutil
+import sys
+
+import click
+
+from sk_cli import instances, starting
+from sk_cli.invocation import Command, Invocation, pass_invocation
+
+_TIMEOUT = 30.0
+
+
+@click.command(cls=Command, help="Start everything; say where the page is.")
+@pass_invocation
+def command(told: Invocation) -> None:
+    choice = told.choice
+    with instances.alone(choice.instance):
+        running = instances.running_on_same_file(choice)
+        if running is not None:
+            instance, pid = running
+            told.say(f"Sidekicks is running already (pid {pid})")
+        else:
+            instance = choice.instance
+            told.say(f"starting Sidekicks for {choice.config}")
+            pid = starting.start(choice, say=told.say, timeout=told.timeout or _TIMEOUT)
+    if told.json:
+        told.document(
+            {
+                "address": instances.page(instance),
+                "pid": pid,
+                "already": running is not None,
+                "config": str(choice.config),
+            }
+        )
+        return
+    print(f"page     {instances.page(instance)}")
+    print(f"sk-cli   {_own_path()}")
+
+
+def _own_path() -> str:
+    return shutil.which(sys.argv[0]) or sys.argv[0]

@@ -1,0 +1,27 @@
+"""How a command ends other than well: a sentence, the next step, and an exit code."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes; scripts rely on them."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_RUNNING = 3
+    NO_SUCH = 4
+    TIMED_OUT = 5
+    INVALID_CONFIGURATION = 6
+    DEGRADED = 7
+    INTERRUPTED = 130
+
+
+class Failure(Exception):  # noqa: N818  it is what a person is told, not a fault of ours
+    """Ends the command with ``code``; ``message`` and ``then`` (the next step) go to stderr."""
+
+    def __init__(self, message: str, *, code: Exit = Exit.FAILED, then: str = "") -> None:
+        self.message = message
+        self.code = code
+        self.then = then
+        super().__init__(message)

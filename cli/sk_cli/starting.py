@@ -1,0 +1,175 @@
+"""Starting an instance: what must lie in its directories, supervisord, and the wait for all six.
+
+It decides nothing about components: supervisord starts them, the bus says when they are there.
+"""
+
+import asyncio
+import http.client
+import os
+import secrets
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sk_bus.client import connect
+
+from sk_bus.contract import Heartbeat
+from sk_bus.errors import UnreachableError
+from sk_bus.model import Cursor
+from sk_bus.paths import Instance
+from sk_bus.queries import SERVICES
+from sk_cli import instances, orphans, ports
+from sk_cli.choice import Choice
+from sk_cli.failure import Failure
+
+Say = Callable[[str], None]
+
+
+def start(choice: Choice, *, say: Say, timeout: float) -> int:
+    """Start the chosen instance and wait until all of it answers; supervisord's pid.
+
+    Raises:
+        Failure: something didn't come up in time; the last lines of its log are in the message.
+    """
+    instance = choice.instance
+    if choice.named and not choice.config.exists():
+        raise Failure(
+            f"there is no file {choice.config}",
+            then="leave --config and SK_CONFIG out: a first configuration is then written for you",
+        )
+    orphans.end_supervisor(instance, say)
+    orphans.await_services(instance, say)
+    _write(instance.pointer, f"{choice.config}\n")
+    _write(instance.source, f"{choice.source}\n")
+    if not instance.token.exists():
+        _write(instance.token, secrets.token_urlsafe(32))
+    _write(instance.port, f"{ports.port_for(instance)}\n")
+    _supervisord(instance)
+    asyncio.run(_ready(instance, say=say, timeout=timeout))
+    return instances.supervisor(instance).pid()
+
+
+def _write(path: Path, text: str) -> None:
+    # Whole or not at all: a kill in the middle must not leave half a token.
+    fresh = path.with_name(path.name + ".new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(text)
+    fresh.replace(path)
+
+
+# --- supervisord --------------------------------------------------------------------------------
+
+
+def scripts() -> Path:
+    """The directory with the services' scripts: beside `sk-cli`, or the Python that runs it."""
+    named = os.environ.get("SK_BIN")
+    candidates = [
+        *([Path(named)] if named else []),
+        Path(sys.argv[0]).absolute().parent,
+        Path(sys.executable).parent,
+        Path(sysconfig.get_path("scripts")),
+    ]
+    for directory in candidates:
+        if (directory / "sk-bus").exists():
+            return directory
+    raise Failure(
+        f"the services are not installed beside {sys.argv[0]}",
+        then="pip install -e .  (or: make up)",
+    )
+
+
+def template() -> Path:
+    """Its configuration: in the package once installed, in `deploy` in a checkout."""
+    packaged = Path(__file__).parent / "deploy" / "supervisord.conf"
+    return packaged if packaged.exists() else Path(__file__).parents[2] / "deploy/supervisord.conf"
+
+
+def _supervisord(instance: Instance) -> None:
+    """Start supervisord; it has its socket open when this returns."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    environment = os.environ | {
+        "SK_INSTANCE": instance.name,
+        "SK_BIN": str(scripts()),
+        "SK_RUN": str(instance.run),
+        "SK_LOGS": str(instance.logs),
+        # Our own files are private; what an agent writes has the mode its user is used to.
+        "SK_UMASK": f"{mask:03o}",
+    }
+    begun = subprocess.run(
+        [sys.executable, "-m", "supervisor.supervisord", "-c", str(template())],
+        env=environment,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if begun.returncode != 0:
+        log = instances.last_lines(instance.logs / "supervisord.log", 10)
+        raise Failure(
+            "supervisord could not start:\n" + "\n".join([begun.stderr.strip(), *log]),
+        )
+
+
+# --- the wait -----------------------------------------------------------------------------------
+
+
+async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
+    reported: dict[str, str] = {}
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(timeout), connect(instance) as bus:
+            # Heartbeats, and whatever else happens, are when it is worth looking again.
+            async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
+                if isinstance(item, Heartbeat):
+                    reported = await _reported(instance, item)
+                if (
+                    all(reported.get(name) == "running" for name in SERVICES)
+                    and (await bus.hello()).open
+                    and await asyncio.to_thread(_page_answers, instance)
+                ):
+                    break
+    except (TimeoutError, UnreachableError) as error:
+        raise Failure(
+            _what_is_missing(instance, reported, timeout),
+            then="mend what the log names; supervisord goes on trying (sk-cli down ends that)",
+        ) from error
+    say(f"ready in {time.monotonic() - began:.1f} s")
+
+
+async def _reported(instance: Instance, heartbeat: Heartbeat) -> dict[str, str]:
+    """What the processes that run now say of themselves, by name.
+
+    The report of a process that was there before says nothing about the present one.
+    """
+    processes = await asyncio.to_thread(instances.supervisor(instance).processes)
+    states = {"bus": "running"}
+    for name, report in heartbeat.reports.items():
+        if name in processes and processes[name].pid == report.pid:
+            states[name] = report.state
+    return states
+
+
+def _what_is_missing(instance: Instance, reported: dict[str, str], timeout: float) -> str:
+    missing = [str(name) for name in SERVICES if reported.get(name) != "running"] or ["gateway"]
+    lines = [f"not everything came up within {timeout:.0f} s; missing: {', '.join(missing)}"]
+    for name in missing:
+        log = instance.logs / f"{name}.log"
+        lines += [f"--- {log}", *instances.last_lines(log, 15)]
+    return "\n".join(lines)
+
+
+def _page_answers(instance: Instance) -> bool:
+    port = int(instance.port.read_text(encoding="ascii"))
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/")
+        return connection.getresponse().status < 500
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
