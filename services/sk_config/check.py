@@ -1,0 +1,320 @@
+"""Text of a configuration file in, verdict out: each problem with its line and column.
+
+Nothing here reads a file or knows what is in force. A verdict with a problem has no configuration.
+"""
+
+import difflib
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from sk_bus.errors import problem
+from sk_bus.model import (
+    AgentConfig,
+    AgentName,
+    Limits,
+    PermissionRule,
+    Problem,
+    PublicConfig,
+)
+from sk_config import schema
+from sk_config.definition import Definition, definition
+from sk_config.secrets import masked_problem, secrets_in
+from sk_config.surroundings import Surroundings
+from sk_config.tree import Odd, Path, Tree, tree_of
+
+_MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """``config`` is ``None`` when there are problems; ``definitions`` are in the agents' order."""
+
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    config: PublicConfig | None = None
+    definitions: tuple[Definition, ...] = ()
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @property
+    def valid(self) -> bool:
+        return self.config is not None
+
+
+def check(text: str, surroundings: Surroundings) -> Verdict:
+    """Whatever ``text`` is, its verdict."""
+    tree = tree_of(text)
+    secrets = secrets_in(tree.data)
+    findings = _Findings(tree)
+    file = _file(tree, findings)
+    definitions: list[Definition] = []
+    if file is not None:
+        _names(file, findings)
+        for index, agent in enumerate(file.agents):
+            _servers(agent, ("agents", index, "mcpServers"), findings)
+            _rules(agent, ("agents", index, "permissions"), findings)
+            made = definition(agent, ("agents", index), surroundings, findings.tell)
+            definitions.append(made)
+            secrets |= made.secrets
+    problems, warnings = findings.sorted(secrets)
+    if problems or file is None:
+        return Verdict(problems=problems, warnings=warnings, secrets=secrets)
+    return Verdict(
+        warnings=warnings,
+        config=_public(file, definitions, surroundings),
+        definitions=tuple(definitions),
+        secrets=secrets,
+    )
+
+
+class _Findings:
+    """What was found wrong, and where it stands."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._places = tree.places
+        self._found = list(tree.problems)
+
+    def tell(self, at: Path, made: Problem, *, key: bool = False) -> None:
+        """Note ``made`` at the value there (or at its key); without a place, at what holds it."""
+        while at and at not in self._places:
+            at = at[:-1]
+        place = self._places.get(at)
+        line, column = (1, 1) if place is None else (place.line, place.column)
+        if key and place is not None:
+            line, column = place.key_line, place.key_column
+        self._found.append(
+            Problem(
+                id=made.id,
+                message=made.message,
+                params=made.params,
+                line=line,
+                column=column,
+                warning=made.warning,
+            )
+        )
+
+    def sorted(self, secrets: frozenset[str]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+        """(problems, warnings) in the file's order, without secrets; the first hundred each."""
+        # What an alias repeats is one problem, at its anchor.
+        once = {(made.line, made.column, made.message): made for made in self._found}
+        ordered = sorted(
+            (masked_problem(made, secrets) for made in once.values()),
+            key=lambda made: (made.line or 0, made.column or 0),
+        )
+        problems = [made for made in ordered if not made.warning]
+        warnings = [made for made in ordered if made.warning]
+        return tuple(problems[:_MOST_PROBLEMS]), tuple(warnings[:_MOST_PROBLEMS])
+
+
+# --- types, ranges, unknown fields ----------------------------------------------------------
+
+
+def _file(tree: Tree, findings: _Findings) -> schema.File | None:
+    if tree.problems and tree.data is None:
+        return None
+    if tree.data is not None and not isinstance(tree.data, dict):
+        message = "the file is a mapping of fields, such as agents: and limits:"
+        findings.tell((), problem("wrong-type", message))
+        return None
+    try:
+        return schema.File.model_validate(tree.data or {})
+    except ValidationError as error:
+        for detail in error.errors(include_url=False, include_context=True):
+            _tell(detail, findings)
+        return None
+
+
+_NOUNS = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping of fields",
+    "model_attributes_type": "a mapping of fields",
+}
+
+
+def _tell(detail: Any, findings: _Findings) -> None:
+    at: Path = tuple(detail["loc"])
+    field_name = str(at[-1]) if at else ""
+    bounds: dict[str, Any] = detail.get("ctx", {})
+    match detail["type"]:
+        case "extra_forbidden":
+            findings.tell(at, _unknown(at), key=True)
+        case "missing":
+            made = problem("missing-field", "{field} is missing", field=field_name)
+            findings.tell(at[:-1] if detail["input"] is not None else at, made)
+        case kind if kind in _NOUNS:
+            findings.tell(at, _wrong_type(at, _NOUNS[kind], detail["input"]))
+        case "literal_error":
+            expected = str(bounds["expected"]).replace("'", "").replace(" or ", ", ")
+            message = "{field} is one of: {expected}"
+            findings.tell(at, problem("out-of-range", message, field=field_name, expected=expected))
+        case "greater_than_equal":
+            message = "{field} is at least {least}"
+            findings.tell(
+                at, problem("out-of-range", message, field=field_name, least=bounds["ge"])
+            )
+        case "less_than_equal":
+            message = "{field} is at most {most}"
+            findings.tell(at, problem("out-of-range", message, field=field_name, most=bounds["le"]))
+        case "string_too_short":
+            findings.tell(at, problem("out-of-range", "{field} may not be empty", field=field_name))
+        case "string_too_long" | "too_long":
+            unit = "characters" if detail["type"] == "string_too_long" else "entries"
+            findings.tell(
+                at,
+                problem(
+                    "out-of-range",
+                    "{field} has at most {most} {unit}",
+                    field=field_name,
+                    most=bounds["max_length"],
+                    unit=unit,
+                ),
+            )
+        case id_:
+            # Those that the schema raises itself: id, message and params are its own.
+            findings.tell(at, Problem(id=id_, message=detail["msg"], params=dict(bounds)))
+
+
+def _wrong_type(at: Path, noun: str, given: Any) -> Problem:
+    what = _described(given)
+    subject = f"entry {at[-1] + 1} of {at[-2]}" if isinstance(at[-1], int) else str(at[-1])
+    message = "{field} must be {expected}, but is {given}"
+    if noun == "text" and not isinstance(given, dict | list) and given is not None:
+        message += ": put it in quotes"
+    return problem("wrong-type", message, field=subject, expected=noun, given=what)
+
+
+def _described(given: Any) -> str:
+    match given:
+        case bool():
+            return "true or false (as YAML reads yes, no, on and off)"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case Odd(kind):
+            return kind
+        case _:
+            return "empty"
+
+
+def _unknown(at: Path) -> Problem:
+    known = _fields_at(at[:-1])
+    name = str(at[-1])
+    by_folded = {field.casefold(): field for field in known}
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    if near:
+        message = "unknown field {field}: did you mean {nearest}?"
+        return problem("unknown-field", message, field=name, nearest=by_folded[near[0]])
+    message = "unknown field {field}; known here are {known}"
+    return problem("unknown-field", message, field=name, known=", ".join(known))
+
+
+_SECTIONS: dict[Path, type[BaseModel]] = {
+    (): schema.File,
+    ("limits",): schema.LimitsSection,
+    ("history",): schema.HistorySection,
+    ("agents",): schema.AgentSection,
+    ("agents", "mcpServers"): schema.McpServer,
+    ("agents", "permissions"): schema.PermissionRuleSection,
+}
+
+
+def _fields_at(at: Path) -> list[str]:
+    section = _SECTIONS[tuple(step for step in at if isinstance(step, str))]
+    return list(section.model_fields)
+
+
+# --- what takes two values, or the vocabulary -----------------------------------------------
+
+
+def _names(file: schema.File, findings: _Findings) -> None:
+    seen: dict[str, str] = {}
+    for index, agent in enumerate(file.agents):
+        folded = unicodedata.normalize("NFKC", agent.name).casefold()
+        if folded in seen:
+            message = "a second agent named {name} (the first is {first}); case doesn't count"
+            findings.tell(
+                ("agents", index, "name"),
+                problem("duplicate-name", message, name=agent.name, first=seen[folded]),
+            )
+        seen.setdefault(folded, agent.name)
+
+
+def _servers(agent: schema.AgentSection, at: Path, findings: _Findings) -> None:
+    for index, server in enumerate(agent.mcpServers):
+        needed = "command" if server.type == "stdio" else "url"
+        if not getattr(server, needed):
+            message = "an MCP server of type {kind} needs {field}"
+            findings.tell(
+                (*at, index), problem("missing-field", message, kind=server.type, field=needed)
+            )
+
+
+def _rules(agent: schema.AgentSection, at: Path, findings: _Findings) -> None:
+    for index, rule in enumerate(agent.permissions):
+        if rule.kind in schema.TOOL_KINDS:
+            continue
+        # Agents may invent kinds, so this is no error.
+        made = problem(
+            "unknown-kind",
+            "no tool call of ACP is of kind {kind}; known are {known}",
+            kind=rule.kind,
+            known=", ".join(schema.TOOL_KINDS),
+        )
+        findings.tell(
+            (*at, index, "kind"),
+            Problem(id=made.id, message=made.message, params=made.params, warning=True),
+        )
+
+
+# --- what may be said aloud -----------------------------------------------------------------
+
+
+def _public(
+    file: schema.File, definitions: list[Definition], surroundings: Surroundings
+) -> PublicConfig:
+    return PublicConfig(
+        theme=file.theme,
+        language=file.language,
+        limits=Limits(
+            maxRunningAgents=file.limits.maxRunningAgents,
+            stopIdleAgentsAfter=file.limits.stopIdleAgentsAfter,
+        ),
+        agents=tuple(
+            AgentConfig(
+                name=AgentName(agent.name),
+                title=agent.title or agent.name,
+                digest=made.digest,
+                cwd=made.cwd,
+                icon=_icon(agent.icon, surroundings),
+                description=agent.description,
+                startTimeout=agent.startTimeout,
+                permissions=tuple(
+                    PermissionRule(
+                        kind=rule.kind, answer=rule.answer, path=rule.path, command=rule.command
+                    )
+                    for rule in agent.permissions
+                ),
+                mcpServers=len(agent.mcpServers),
+            )
+            for agent, made in zip(file.agents, definitions, strict=True)
+        ),
+        keepUnfinished=file.history.keepUnfinished,
+    )
+
+
+def _icon(icon: str, surroundings: Surroundings) -> str:
+    """An image's absolute path; anything without a slash is an emoji and stays."""
+    if "/" not in icon:
+        return icon
+    return surroundings.place(surroundings.home + icon[1:] if icon.startswith("~/") else icon)

@@ -1,0 +1,67 @@
+"""What a configuration file is read against: its folder, the home, the variables, the programs.
+
+A value, so that a check gives the same verdict wherever it runs; asking the machine is the
+business of whoever makes it.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+_VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class UnsetVariableError(Exception):
+    """``${NAME}`` stands for nothing here."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"${{{name}}} is not set")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """``folder`` is the configuration file's, ``beside`` that of sk-cli; both absolute."""
+
+    folder: str
+    home: str
+    variables: Mapping[str, str]
+    beside: str
+    executable: Callable[[str], bool]
+    directory: Callable[[str], bool]
+
+    def expanded(self, text: str) -> str:
+        """``text`` with a leading ``~`` and each ``${VAR}`` filled in; ``$${`` is a plain ``${``.
+
+        Raises:
+            UnsetVariableError: a variable isn't set.
+        """
+
+        def value(found: re.Match[str]) -> str:
+            name = found[1]
+            if name is None:
+                return "${"
+            if name not in self.variables:
+                raise UnsetVariableError(name)
+            return self.variables[name]
+
+        if text == "~" or text.startswith("~/"):
+            return self.home + _VARIABLE.sub(value, text[1:])
+        return _VARIABLE.sub(value, text)
+
+    def place(self, path: str) -> str:
+        """``path`` made absolute, from the configuration file's folder."""
+        return posixpath.normpath(posixpath.join(self.folder, path))
+
+    def program(self, command: str, search: str) -> str | None:
+        """The absolute path of ``command``; ``search`` is the PATH to look on."""
+        if "/" in command:
+            path = self.place(command)
+            return path if self.executable(path) else None
+        for folder in (*search.split(":"), self.beside):
+            # An empty entry, and a relative one, would mean wherever we happen to run.
+            path = posixpath.join(folder, command)
+            if folder.startswith("/") and self.executable(path):
+                return path
+        return None
