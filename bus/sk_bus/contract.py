@@ -40,6 +40,7 @@ class Report:
 
     ``cursor`` is the last seq it has done with for good: what it says here may be pruned, unless
     ``floor`` is set, the lowest seq it still needs. ``position`` is that of its producer.
+    ``heard`` is stamped by the bus: when it heard this, in milliseconds of CLOCK_MONOTONIC.
     ``mono`` is CLOCK_MONOTONIC in milliseconds when it was made: a heartbeat repeats the last
     report of a service that hangs, and only this tells.
     """
@@ -53,6 +54,7 @@ class Report:
     state: str = "running"
     mono: int = 0
     details: dict[str, Any] = field(default_factory=dict)
+    heard: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +154,8 @@ class Bus(Protocol):
             UnreachableError: nobody answered before the deadline.
         """
 
-    async def report(self, report: Report) -> None:
-        """Say how far one has come."""
+    async def report(self, report: Report, *, timeout: float = 5.0) -> Hello:
+        """Say how far one has come; what comes back is the bus's hello of now."""
 
     async def close(self) -> None:
         """Let go of the sockets."""

@@ -28,6 +28,15 @@ class SupersededError(Exception):
         super().__init__(f"another process publishes as {producer} (its position: {position!r})")
 
 
+class EpochChangedError(Exception):
+    """The bus began a new epoch: what we know is of the one before, so we begin anew as well."""
+
+    def __init__(self, ours: int, theirs: int) -> None:
+        self.ours = ours
+        self.theirs = theirs
+        super().__init__(f"the bus began epoch {theirs}; we are of epoch {ours}")
+
+
 class MalformedError(Exception):
     """Bytes that are not ours: dropped by whoever reads them, with a line in its log."""
 

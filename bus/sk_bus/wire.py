@@ -128,7 +128,8 @@ def packed_events(events: list[Event]) -> tuple[bytes, Kind]:
 
 
 def packed(value: Any) -> bytes:
-    made: bytes = msgpack.packb(value, use_bin_type=True)
+    # JSON may hold half of a surrogate pair: an agent that sends one must not end a service.
+    made: bytes = msgpack.packb(value, use_bin_type=True, unicode_errors="surrogatepass")
     return made
 
 
@@ -139,9 +140,29 @@ def unpacked(data: bytes) -> Any:
         MalformedError: it is not msgpack, or there is more than one value.
     """
     try:
-        return msgpack.unpackb(data, raw=False, strict_map_key=False)
+        return msgpack.unpackb(
+            data, raw=False, strict_map_key=False, unicode_errors="surrogatepass"
+        )
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise MalformedError("a frame that is not msgpack") from error
+
+
+def heartbeat(epoch: int, head: int, reports: dict[str, Any]) -> list[bytes]:
+    """A heartbeat as its two frames on the PUB socket; ``reports`` are plain maps by service."""
+    return [bytes((HEARTBEAT,)), packed([epoch, head, reports])]
+
+
+def heartbeat_from(body: bytes) -> tuple[int, int, dict[str, Any]]:
+    """(epoch, head, reports by service).
+
+    Raises:
+        MalformedError: it is no heartbeat of ours.
+    """
+    match unpacked(body):
+        case [int(epoch), int(head), dict(reports)]:
+            return epoch, head, reports
+        case _:
+            raise MalformedError("a frame that is no heartbeat")
 
 
 def request(request_id: int, verb: str, argument: Any) -> bytes:

@@ -1,0 +1,299 @@
+"""The order of everything: which batch gets which numbers, and what each request is told.
+
+Pure, with one door: :meth:`Sequencer.handle` takes a request and returns what is to be done, in
+order. A :class:`Commit` is appended to the journal and then published; only then is what follows
+it, the acknowledgement, sent. Nothing here reads a clock, a socket or a disk; outcomes of commands
+are looked up in the journal through a :class:`Ledger`.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from sk_bus.admission import digest, objection
+from sk_bus.assembly import array_header, array_of
+from sk_bus.codec import plain, value_of
+from sk_bus.contract import Hello, Report
+from sk_bus.errors import problem
+from sk_bus.events import Kind
+from sk_bus.model import Problem
+from sk_bus.retention import needed
+from sk_bus.wire import Batch, Position, body_of, packed
+
+To = Hashable  # who is to be answered: opaque, the shell's
+_MOST_HELD = 256
+_FULL_FOR = "agents"  # whose appends wait while the journal is at its cap
+_OPENER = "history"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known under a command's id; ``seq`` is the command's, ``end`` its result's."""
+
+    digest: bytes
+    seq: int
+    end: int = 0
+    result: dict[str, Any] | None = None
+
+
+class Ledger(Protocol):
+    """The journal, as far as the sequencer asks it."""
+
+    def outcome(self, id_: str) -> Known | None:
+        """What is known under a command's id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Now:
+    """The time of a request in milliseconds, by the wall and by CLOCK_MONOTONIC."""
+
+    ts: int
+    mono: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a producer stands: the number of its last batch, and the position after it."""
+
+    n: int = 0
+    position: Position = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """Append, then publish. Batch, place and outcomes are written together or not at all."""
+
+    batch: Batch
+    producer: str
+    place: Place
+    outcomes: tuple[tuple[str, Known], ...] = ()
+    opens: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    to: To
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    to: To
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """Answer with :func:`replayed` of the records after ``after``, at most ``limit`` bytes."""
+
+    to: To
+    after: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune:
+    """Drop what nobody needs any more, the reserve as well, and compact; then answer."""
+
+    to: To
+    below: int
+
+
+Instruction = Commit | Reply | Refuse | Read | Prune
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    command: dict[str, Any]
+    digest: bytes
+
+
+class Sequencer:
+    """The state of the log, as far as order needs it."""
+
+    def __init__(self, hello: Hello, places: dict[str, Place], ledger: Ledger) -> None:
+        self.hello = hello
+        self.reports: dict[str, Report] = {}
+        self.full = False  # set by the shell: the journal is at its cap
+        self._places = places
+        self._ledger = ledger
+        self._waiters: dict[str, dict[To, None]] = {}
+        self._held: dict[str, _Held] = {}
+
+    def handle(self, to: To, verb: str, argument: Any, now: Now) -> list[Instruction]:
+        """What is to be done about one request."""
+        match verb, argument:
+            case "append", [str(), int(), int(), _, _, int(), int(), bytes(), list(), bool()]:
+                return self._append(to, argument, now)
+            case "command", _:
+                return self._command(to, argument, now)
+            case "replay", [int(epoch), int(after), int(limit)]:
+                return [self._replay(to, epoch, after, limit)]
+            case "report", dict():
+                return [self._report(to, argument, now)]
+            case "hello", _:
+                return [Reply(to=to, value=plain(self.hello))]
+            case "position", [str(producer)]:
+                place = self._places.get(producer, Place())
+                return [Reply(to=to, value=[self.hello.epoch, place.n, place.position])]
+            case "outcome", [str(id_)]:
+                return [Reply(to=to, value=self._outcome(id_))]
+            case "prune", _:
+                return [Prune(to=to, below=needed(self.reports, self.hello))]
+            case "append" | "replay" | "report" | "position" | "outcome", _:
+                why = problem("malformed-request", "The bus can't read this {verb}.", verb=verb)
+                return [Refuse(to=to, problem=why)]
+            case _:
+                why = problem("unknown-verb", "The bus has no verb {verb}.", verb=verb[:64])
+                return [Refuse(to=to, problem=why)]
+
+    def floor(self, seq: int) -> None:
+        """The journal now begins at ``seq``."""
+        self.hello = replace(self.hello, floor=seq)
+
+    # --- batches --------------------------------------------------------------------------
+
+    def _append(self, to: To, argument: list[Any], now: Now) -> list[Instruction]:
+        producer, epoch, n, previous, position, kinds, count, events, results, opens = argument
+        place = self._places.get(producer, Place())
+        if epoch != self.hello.epoch:
+            why = problem(
+                "epoch",
+                "The bus is in epoch {epoch}, not in {ours}.",
+                epoch=self.hello.epoch,
+                ours=epoch,
+            )
+            return [Refuse(to=to, problem=why)]
+        if (n, previous) != (place.n + 1, place.position):
+            why = problem(
+                "position",
+                "{producer} stands elsewhere at the bus.",
+                producer=producer,
+                n=place.n,
+                position=place.position,
+            )
+            return [Refuse(to=to, problem=why)]
+        if (
+            not producer
+            or not 0 <= kinds < 256
+            or not 0 <= count < 2**31
+            or not events.startswith(array_header(count))
+        ):
+            why = problem("malformed-request", "The bus can't read this {verb}.", verb="append")
+            return [Refuse(to=to, problem=why)]
+        if self.full and producer == _FULL_FOR and count:
+            why = problem("full", "The journal is full; {producer} waits.", producer=producer)
+            return [Refuse(to=to, problem=why)]
+        body = body_of(now.ts, now.mono, producer, position, events)
+        batch = self._batch(body, Kind(kinds), count)
+        outcomes = [
+            outcome
+            for index, result in results
+            if (outcome := self._ended(batch.first + index, result)) is not None
+        ]
+        opening = opens and producer == _OPENER and not self.hello.open
+        place = Place(n=n, position=position)
+        self._places[producer] = place
+        done: list[Instruction] = [
+            Commit(
+                batch=batch,
+                producer=producer,
+                place=place,
+                outcomes=tuple(outcomes),
+                opens=opening,
+            ),
+            Reply(to=to, value=[batch.first, batch.last]),
+        ]
+        for id_, known in outcomes:
+            waiters = self._waiters.pop(id_, ())
+            done += [Reply(to=waiter, value=[known.end, known.result]) for waiter in waiters]
+        if opening:
+            self.hello = replace(self.hello, open=True)
+            for id_, held in self._held.items():
+                done.append(self._begun(id_, held, now))
+            self._held.clear()
+        return done
+
+    def _batch(self, body: bytes, kinds: Kind, count: int) -> Batch:
+        first = self.hello.head + 1
+        self.hello = replace(self.hello, head=self.hello.head + count)
+        return Batch(self.hello.epoch, first, count, kinds, body)
+
+    def _ended(self, seq: int, result: dict[str, Any]) -> tuple[str, Known] | None:
+        id_ = result["id"]
+        known = self._ledger.outcome(id_)
+        if known is not None and known.result is not None:
+            return None  # the first result stands
+        if known is None:
+            known = Known(digest=b"", seq=0)
+        return id_, replace(known, end=seq, result=result)
+
+    # --- commands -------------------------------------------------------------------------
+
+    def _command(self, to: To, command: Any, now: Now) -> list[Instruction]:
+        why = objection(command)
+        if why is not None:
+            return [Refuse(to=to, problem=why)]
+        id_ = command["id"]
+        stands_for = digest(command)
+        held = self._held.get(id_)
+        known = self._known(id_)
+        before = held.digest if held else known.digest if known else stands_for
+        if before != stands_for:
+            why = problem(
+                "command-id-used",
+                "The id {id} belongs to another command already; take a new one.",
+                id=id_,
+            )
+            return [Refuse(to=to, problem=why)]
+        if known is not None and known.result is not None:
+            return [Reply(to=to, value=[known.end, known.result])]
+        self._waiters.setdefault(id_, {})[to] = None
+        if known is not None or held is not None:
+            return []
+        new = _Held(command, stands_for)
+        if self.hello.open:
+            return [self._begun(id_, new, now)]
+        if len(self._held) < _MOST_HELD:
+            self._held[id_] = new
+        return []  # whoever found no room sends it again in a second
+
+    def _begun(self, id_: str, held: _Held, now: Now) -> Commit:
+        events = array_of([packed(held.command)])
+        batch = self._batch(body_of(now.ts, now.mono, "", None, events), Kind.COMMAND, 1)
+        known = Known(digest=held.digest, seq=batch.first)
+        return Commit(batch=batch, producer="", place=Place(), outcomes=((id_, known),))
+
+    def _known(self, id_: str) -> Known | None:
+        known = self._ledger.outcome(id_)
+        if known is not None and known.result is None and known.seq <= self.hello.epoch:
+            return None  # the epoch ended before anybody decided on it
+        return known
+
+    def _outcome(self, id_: str) -> Any:
+        known = self._known(id_)
+        return None if known is None or known.result is None else [known.end, known.result]
+
+    # --- the rest -------------------------------------------------------------------------
+
+    def _replay(self, to: To, epoch: int, after: int, limit: int) -> Instruction:
+        now = self.hello
+        if epoch == now.epoch and after == 0:
+            after = now.floor - 1
+        if epoch != now.epoch or not now.floor - 1 <= after <= now.head:
+            return Reply(to=to, value=replayed(now, resync=True, records=[]))
+        return Read(to=to, after=after, limit=limit)
+
+    def _report(self, to: To, argument: dict[str, Any], now: Now) -> Instruction:
+        try:
+            report = value_of(Report, argument)
+        except (TypeError, ValueError):
+            why = problem("malformed-request", "The bus can't read this {verb}.", verb="report")
+            return Refuse(to=to, problem=why)
+        self.reports[report.service] = replace(report, heard=now.mono)
+        return Reply(to=to, value=plain(self.hello))
+
+
+def replayed(hello: Hello, *, resync: bool, records: list[bytes]) -> list[Any]:
+    """The answer to a replay request."""
+    return [hello.epoch, hello.head, hello.floor, resync, records]
