@@ -35,7 +35,8 @@ agents:
 class TestInstance:
     """One instance; use it as a context manager, so that nothing of it outlives the test.
 
-    ``config`` is the text of the configuration file (default: the demo agent alone), ``environment``
+    ``config`` is the text of the configuration file (default: the demo agent alone), and
+    ``environment`` is added to that of every process.
     """
 
     __test__ = False
