@@ -1,0 +1,133 @@
+"""What the history answers: channels, conversations, pages. Rows in, values as they travel out.
+
+A stored message is passed on as the map that it is: turning a hundred of them into values and
+back would cost more than reading them.
+"""
+
+from typing import Any
+
+from sk_bus.codec import plain, value_of
+from sk_bus.errors import RefusedError, problem
+from sk_bus.internal import HistoryRestored, SessionChanged, StoredCommands, StoredSession
+from sk_bus.model import AgentName, ChannelId, MessageId, SlashCommand
+from sk_history import records
+from sk_history.fold import Fold
+from sk_history.store import Store
+
+PAGE = 100
+
+Plain = dict[str, Any]
+
+
+def channels(fold: Fold) -> list[Plain]:
+    """Every channel, oldest first."""
+    return [plain(channel) for channel in fold.channels.values()]
+
+
+def conversation(store: Store, fold: Fold, channel: ChannelId) -> Plain:
+    """A ConversationView: the last messages, and all that is under way.
+
+    Raises:
+        RefusedError: there is no such channel.
+    """
+    _known(fold, channel)
+    begin = records.messages_of(channel)
+    view = _page(store, fold, begin, records.end_of(begin))
+    view["channel"] = plain(fold.channels[channel])
+    turn = fold.turns.get(channel)
+    if turn is not None:
+        view["busy"] = turn.busy
+        view["queued"] = turn.queued
+        view["answering"] = turn.answering
+        view["waitingFor"] = plain(turn.waitingFor)
+    prefix = records.usages_of(channel)
+    view["usage"] = {
+        records.agent_of(prefix, key): records.value(data)
+        for key, data in store.first(prefix, records.end_of(prefix))
+    }
+    view["permissions"] = [one for one in permissions(fold) if one["channel"] == channel]
+    return view
+
+
+def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> Plain:
+    """A Page: the messages before ``before``.
+
+    Raises:
+        RefusedError: there is no such channel, or ``before`` is no message's id.
+    """
+    _known(fold, channel)
+    try:
+        end = records.message_key(channel, before)
+    except records.NotAnIdError as error:
+        raise RefusedError(
+            problem("no-such-message", "There is no message {messageId}.", messageId=before)
+        ) from error
+    return _page(store, fold, records.messages_of(channel), end)
+
+
+def commands(store: Store, agent: AgentName) -> list[Plain]:
+    """The slash commands that an agent announced last."""
+    data = store.get(records.commands_key(agent))
+    made: list[Plain] = [] if data is None else records.value(data)
+    return made
+
+
+def permissions(fold: Fold) -> list[Plain]:
+    """Every permission request that waits, oldest first."""
+    ordered = sorted(fold.permissions.values(), key=lambda one: records.id_bytes(one.id))
+    return [plain(one) for one in ordered]
+
+
+def restored(store: Store, fold: Fold) -> HistoryRestored:
+    """What the history kept, for those who lost their log."""
+    sessions: list[StoredSession] = []
+    for channel in fold.channels.values():
+        prefix = records.sessions_of(channel.id)
+        for _, data in store.first(prefix, records.end_of(prefix)):
+            kept = value_of(SessionChanged, records.value(data))
+            if kept.agent in channel.members:
+                sessions.append(
+                    StoredSession(
+                        channel=kept.channel,
+                        agent=kept.agent,
+                        sessionId=kept.sessionId,
+                        seen=kept.seen,
+                    )
+                )
+    announced = [
+        StoredCommands(
+            agent=AgentName(records.agent_of(records.COMMANDS, key)),
+            commands=tuple(value_of(SlashCommand, one) for one in records.value(data)),
+        )
+        for key, data in store.first(records.COMMANDS, records.end_of(records.COMMANDS))
+    ]
+    return HistoryRestored(
+        channels=tuple(fold.channels.values()),
+        sessions=tuple(sessions),
+        commands=tuple(announced),
+    )
+
+
+def _known(fold: Fold, channel: ChannelId) -> None:
+    if channel not in fold.channels:
+        raise RefusedError(
+            problem(
+                "no-such-channel",
+                "There is no conversation {channel}; it may have been deleted.",
+                channel=channel,
+            )
+        )
+
+
+def _page(store: Store, fold: Fold, begin: bytes, end: bytes) -> Plain:
+    rows = store.last(begin, end, limit=PAGE + 1)
+    more = len(rows) > PAGE
+    messages = [_message(fold, records.value(data)) for _, data in reversed(rows[:PAGE])]
+    return {"messages": messages, "more": more}
+
+
+def _message(fold: Fold, stored: Plain) -> Plain:
+    if stored["done"]:
+        return stored
+    growing = fold.so_far(stored["id"])
+    return stored if growing is None else plain(growing)

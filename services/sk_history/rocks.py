@@ -1,0 +1,117 @@
+"""The store in RocksDB: raw keys and values, one WriteBatch a write.
+
+A write error (a full disk) breaks RocksDB's handle for good: it is raised, and the process ends
+and opens the store anew.
+"""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import cast
+
+from rocksdict import (
+    AccessType,
+    BottommostLevelCompaction,
+    CompactOptions,
+    DBCompressionType,
+    Options,
+    Rdict,
+    ReadOptions,
+    WriteBatch,
+)
+
+from sk_history.store import Drop, DropRange, Put, Rows, StoreError, Write
+
+_MB = 1 << 20
+
+
+class RocksStore:
+    """An ordered map in a folder of its own, which one process at a time may open."""
+
+    def __init__(self, folder: Path, *, patience: float = 2.0) -> None:
+        """Open the folder, waiting ``patience`` seconds for a process that is letting go of it.
+
+        Raises:
+            StoreError: it is in use elsewhere, damaged, or can't be written.
+        """
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                self._rows = Rdict(
+                    str(folder), options=_options(), access_type=AccessType.read_write()
+                )
+            except Exception as error:  # rocksdict raises plain exceptions
+                if "lock" not in str(error).lower() or time.monotonic() > deadline:
+                    raise StoreError(f"{folder} can't be opened: {error}") from error
+                time.sleep(0.05)
+            else:
+                return
+
+    def get(self, key: bytes) -> bytes | None:
+        found: bytes | None = self._rows.get(key)
+        return found
+
+    def first(self, begin: bytes, end: bytes, *, limit: int | None = None) -> Rows:
+        made: Rows = []
+        if limit == 0:
+            return made
+        for key, value in self._rows.items(from_key=begin, read_opt=_before(end)):
+            made.append((cast("bytes", key), value))
+            if len(made) == limit:
+                break
+        return made
+
+    def last(self, begin: bytes, end: bytes, *, limit: int) -> Rows:
+        made: Rows = []
+        if limit == 0:
+            return made
+        for key, value in self._rows.items(backwards=True, read_opt=_before(end)):
+            if cast("bytes", key) < begin:
+                break
+            made.append((cast("bytes", key), value))
+            if len(made) == limit:
+                break
+        return made
+
+    def write(self, writes: Iterable[Write]) -> None:
+        batch = WriteBatch(raw_mode=True)
+        for write in writes:
+            match write:
+                case Put(key, value):
+                    batch.put(key, value)
+                case Drop(key):
+                    batch.delete(key)
+                case DropRange(begin, end):
+                    batch.delete_range(begin, end)
+        self._rows.write(batch)
+
+    def sync(self) -> None:
+        self._rows.flush_wal(sync=True)
+
+    def compact(self, begin: bytes, end: bytes) -> None:
+        options = CompactOptions()
+        options.set_bottommost_level_compaction(BottommostLevelCompaction.force())
+        self._rows.flush(wait=True)
+        self._rows.compact_range(begin, end, options)
+
+    def close(self) -> None:
+        self._rows.close()
+
+
+def _before(end: bytes) -> ReadOptions:
+    # rocksdict's lower bound doesn't hold (0.3.29): backwards, the loop itself looks for its end.
+    options = ReadOptions()
+    options.set_iterate_upper_bound(end)
+    return options
+
+
+def _options() -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)  # noqa: FBT003  the library's way
+    options.set_compression_type(DBCompressionType.lz4())
+    options.set_write_buffer_size(16 * _MB)
+    options.set_max_total_wal_size(64 * _MB)
+    options.set_keep_log_file_num(2)
+    options.set_max_open_files(128)
+    options.set_max_background_jobs(2)
+    return options

@@ -1,0 +1,217 @@
+"""The process of the history: follows the log into the store, and answers what is asked of it.
+
+It decides nothing. Effect and cursor of a stretch of the log are one write; what waits is taken
+together, so that a history that is late catches up. It never keeps anybody waiting: nothing that
+another process does depends on its speed.
+"""
+
+import asyncio
+from pathlib import Path
+
+from sk_bus import service as harness
+from sk_bus.blobs import BlobStore
+from sk_bus.contract import Heartbeat, Resync
+from sk_bus.errors import RefusedError, problem
+from sk_bus.events import Kind
+from sk_bus.model import Cursor
+from sk_bus.queries import Blob, Commands, Conversation, ListChannels, Older, Permissions
+from sk_bus.vocabulary import decoded
+from sk_bus.wire import Batch
+from sk_history import pages, records, sweep
+from sk_history.fold import READ, Fold
+from sk_history.rocks import RocksStore
+from sk_history.store import Store, StoreError
+
+# Deltas and public events, commands (for the end of things) and the router's memory.
+_KINDS = Kind.PUBLIC | Kind.DELTA | Kind.COMMAND | Kind.RESULT | Kind.INTERNAL
+_WAITING = 256  # batches read ahead of the store
+_TOGETHER = 64  # batches in one write
+_SYNC_EVERY = 1.0
+_SWEEP_EVERY = 3600.0
+
+
+def main() -> None:
+    harness.run("history", _history)
+
+
+async def _history(service: harness.Service) -> None:
+    store = _opened(service)
+    fold = Fold(store)
+    directory = Path(service.hello.directory)
+    await _begin(service, store, fold)
+    assert fold.cursor is not None, "set by _begin"
+    service.advance(fold.cursor.seq)
+    _answer(service, store, fold, BlobStore(directory))
+    waiting: asyncio.Queue[Batch | Resync] = asyncio.Queue(_WAITING)
+    swept = asyncio.Event()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(_read(service, fold, waiting))
+        tasks.create_task(_write(service, store, fold, waiting, swept))
+        tasks.create_task(_sync(store))
+        tasks.create_task(_tidy(service, store, fold, directory, swept))
+
+
+def _opened(service: harness.Service) -> Store:
+    """The store in the data directory, or where it can't be, in the run directory."""
+    try:
+        return RocksStore(Path(service.hello.directory) / "history")
+    except StoreError as error:
+        service.log.error("%s; what is said now lasts until the close", error)  # noqa: TRY400
+        service.details["historyProblem"] = str(error)
+        service.state = "degraded"
+        return RocksStore(service.instance.run / "history")
+
+
+async def _begin(service: harness.Service, store: Store, fold: Fold) -> None:
+    """Bring the rows into the present epoch, and in a new one say what was kept."""
+    epoch = service.hello.epoch
+    if fold.cursor is None or fold.cursor.epoch != epoch:
+        fold.new_epoch()
+        store.write(fold.writes(Cursor(epoch=epoch, seq=0)))
+        store.sync()
+    producer = await service.bus.producer("history")
+    service.position = producer.position
+    if producer.position != epoch:
+        async with asyncio.TaskGroup() as tasks:
+            sending = tasks.create_task(producer.run())
+            producer.put([pages.restored(store, fold)], epoch)
+            await producer.drained()
+            sending.cancel()
+        service.position = epoch
+        service.log.info("restored %d conversations in epoch %d", len(fold.channels), epoch)
+
+
+async def _read(
+    service: harness.Service, fold: Fold, waiting: asyncio.Queue[Batch | Resync]
+) -> None:
+    assert fold.cursor is not None, "set by _begin"
+    async for item in service.bus.follow(fold.cursor):
+        if item.epoch != service.hello.epoch:
+            return  # the harness is about to end this process; the next one begins that epoch
+        if not isinstance(item, Heartbeat):
+            await waiting.put(item)
+
+
+async def _write(
+    service: harness.Service,
+    store: Store,
+    fold: Fold,
+    waiting: asyncio.Queue[Batch | Resync],
+    swept: asyncio.Event,
+) -> None:
+    while True:
+        items = [await waiting.get()]
+        while len(items) < _TOGETHER and not waiting.empty():
+            items.append(waiting.get_nowait())
+        cursor = fold.cursor
+        for item in items:
+            if isinstance(item, Resync):
+                cursor = _resynchronised(service, fold, item)
+            elif item.count:
+                _apply(fold, item)
+                cursor = Cursor(epoch=item.epoch, seq=item.last)
+        if cursor is None or cursor == fold.cursor:
+            continue
+        store.write(fold.writes(cursor))
+        service.advance(cursor.seq)
+        if fold.dropped:
+            swept.set()
+
+
+def _resynchronised(service: harness.Service, fold: Fold, item: Resync) -> Cursor:
+    if fold.cursor is not None and fold.cursor.seq:
+        # Below the floor: the bus keeps what the history hasn't read, so something is wrong.
+        service.log.error(
+            "the journal no longer has what follows %d; answers between it and %d are lost",
+            fold.cursor.seq,
+            item.head,
+        )
+    return Cursor(epoch=item.epoch, seq=item.head)
+
+
+def _apply(fold: Fold, batch: Batch) -> None:
+    if not batch.kinds & _KINDS:
+        return
+    for data in batch.raw():
+        if data.get("type") in READ:
+            event = decoded(data)
+            if event is not None:
+                fold.apply(event)
+
+
+async def _sync(store: Store) -> None:
+    """A power cut costs no more than the last second."""
+    while True:
+        await asyncio.sleep(_SYNC_EVERY)
+        await asyncio.to_thread(store.sync)
+
+
+async def _tidy(
+    service: harness.Service, store: Store, fold: Fold, directory: Path, swept: asyncio.Event
+) -> None:
+    """Take deleted channels out of the files, and blobs that nothing names out of the folder."""
+    while True:
+        dropped = fold.dropped
+        for channel in dropped:
+            await asyncio.to_thread(store.compact, *records.everything_of(channel))
+        named, gone, drops = sweep.stale(store)
+        removed = await asyncio.to_thread(sweep.remove, directory, named, gone)
+        if drops:
+            store.write(drops)
+        if dropped:
+            fold.compacted(dropped)
+        if removed or dropped:
+            service.log.info("%d deleted channels, %d blobs removed", len(dropped), removed)
+        swept.clear()
+        if not fold.dropped:
+            await _until(swept, _SWEEP_EVERY)
+
+
+async def _until(event: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return
+
+
+def _answer(service: harness.Service, store: Store, fold: Fold, blobs: BlobStore) -> None:
+    async def channels(_: ListChannels) -> object:
+        return pages.channels(fold)
+
+    async def conversation(query: Conversation) -> object:
+        return pages.conversation(store, fold, query.channel)
+
+    async def older(query: Older) -> object:
+        return pages.older(store, fold, query.channel, query.before)
+
+    async def commands(query: Commands) -> object:
+        return pages.commands(store, query.agent)
+
+    async def permissions(_: Permissions) -> object:
+        return pages.permissions(fold)
+
+    async def blob(query: Blob) -> bytes:
+        return await asyncio.to_thread(_piece, blobs, query)
+
+    service.answers(ListChannels, channels)
+    service.answers(Conversation, conversation)
+    service.answers(Older, older)
+    service.answers(Commands, commands)
+    service.answers(Permissions, permissions)
+    service.answers(Blob, blob)
+
+
+def _piece(blobs: BlobStore, query: Blob) -> bytes:
+    try:
+        with blobs.path(query.sha256).open("rb") as file:
+            file.seek(max(query.offset, 0))
+            return file.read(max(query.limit, 0))
+    except (ValueError, FileNotFoundError) as error:
+        raise RefusedError(
+            problem("no-such-blob", "There is no blob {sha256}.", sha256=query.sha256)
+        ) from error
+
+
+if __name__ == "__main__":
+    main()

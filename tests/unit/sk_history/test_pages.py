@@ -1,0 +1,139 @@
+"""Pages, and what the history says of channels, sessions and commands."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sk_bus import ids
+from sk_bus.errors import RefusedError
+from sk_bus.events import ChannelsChanged, CommandsChanged, MessageUpdated, TurnChanged
+from sk_bus.internal import SessionChanged, StoredCommands, StoredSession
+from sk_bus.model import (
+    AgentName,
+    Channel,
+    Cursor,
+    Message,
+    MessageId,
+    Role,
+    SessionId,
+    SlashCommand,
+    TextPart,
+    WaitingFor,
+)
+from sk_bus.vocabulary import Event
+from sk_history import pages
+from sk_history.fold import Fold
+from sk_history.store import MemoryStore
+
+HERE, THERE = ids.channel_id(1), ids.channel_id(2)
+ALICE, BOB = AgentName("alice"), AgentName("bob")
+CHANNELS = ChannelsChanged(
+    channels=(
+        Channel(id=HERE, name="here", members=(ALICE,)),
+        Channel(id=THERE, direct=BOB, members=(BOB,)),
+    )
+)
+
+
+def said(seq: int, k: int = 0, channel: str = HERE) -> MessageUpdated:
+    message = Message(
+        id=ids.message_id(seq, k),
+        channel=channel,
+        createdAt=seq,
+        role=Role.USER,
+        parts=(TextPart(text=f"{seq}.{k}"),),
+    )
+    return MessageUpdated(channel=channel, message=message)
+
+
+def history(*events: Event) -> tuple[MemoryStore, Fold]:
+    store = MemoryStore()
+    fold = Fold(store)
+    for event in (CHANNELS, *events):
+        fold.apply(event)
+    store.write(fold.writes(Cursor(epoch=1, seq=1 + len(events))))
+    return store, fold
+
+
+def ids_of(page: dict) -> list[str]:
+    return [message["id"] for message in page["messages"]]
+
+
+@given(count=st.integers(0, 320), neighbours=st.integers(0, 3))
+def test_paging_back_gives_the_messages_in_slices_of_a_hundred(count: int, neighbours: int) -> None:
+    mine = [said(10 + n // 3, n % 3) for n in range(count)]
+    others = [said(10 + n, 9, THERE) for n in range(neighbours)]
+    store, fold = history(*mine, *others)
+    page = pages.conversation(store, fold, HERE)
+    got = ids_of(page)
+    while page["more"]:
+        page = pages.older(store, fold, HERE, MessageId(got[0]))
+        assert len(page["messages"]) <= pages.PAGE
+        got = ids_of(page) + got
+    assert got == [event.message.id for event in mine]
+
+
+def test_the_tenth_message_of_an_input_comes_after_the_ninth() -> None:
+    store, fold = history(said(10, 10), said(10, 9))
+    assert ids_of(pages.conversation(store, fold, HERE)) == [
+        ids.message_id(10, 9),
+        ids.message_id(10, 10),
+    ]
+
+
+def test_an_unknown_channel_is_refused_by_name() -> None:
+    store, fold = history()
+    with pytest.raises(RefusedError, match=ids.channel_id(77)):
+        pages.conversation(store, fold, ids.channel_id(77))
+
+
+def test_a_text_that_is_no_id_is_refused() -> None:
+    store, fold = history()
+    with pytest.raises(RefusedError, match="There is no message nonsense"):
+        pages.older(store, fold, HERE, MessageId("nonsense"))
+
+
+def test_channels_come_oldest_first() -> None:
+    store, fold = history(ChannelsChanged(channels=CHANNELS.channels[::-1]))
+    assert [channel["id"] for channel in pages.channels(fold)] == [HERE, THERE]
+    assert [channel["id"] for channel in pages.channels(Fold(store))] == [HERE, THERE]
+
+
+def test_a_conversation_shows_whose_turn_keeps_it_waiting() -> None:
+    waiting = WaitingFor(agent=BOB, channel=THERE)
+    store, fold = history(
+        TurnChanged(channel=HERE, busy=True, queued=2, answering=BOB, waitingFor=waiting)
+    )
+    view = pages.conversation(store, fold, HERE)
+    assert (view["busy"], view["queued"], view["answering"], view["waitingFor"]) == (
+        True,
+        2,
+        BOB,
+        {"agent": BOB, "channel": THERE},
+    )
+
+
+def test_the_last_announcement_of_commands_is_kept() -> None:
+    store, _ = history(
+        CommandsChanged(agent=ALICE, commands=(SlashCommand(name="old"),)),
+        CommandsChanged(agent=ALICE, commands=(SlashCommand(name="new"),)),
+    )
+    assert [one["name"] for one in pages.commands(store, ALICE)] == ["new"]
+    assert pages.commands(store, BOB) == []
+
+
+def test_what_is_restored_are_channels_members_sessions_and_commands() -> None:
+    store, fold = history(
+        SessionChanged(channel=HERE, agent=ALICE, inc=5, sessionId=SessionId("s1")),
+        SessionChanged(
+            channel=HERE, agent=ALICE, inc=5, sessionId=SessionId("s2"), seen=ids.message_id(7)
+        ),
+        SessionChanged(channel=HERE, agent=BOB, inc=5, sessionId=SessionId("left")),
+        CommandsChanged(agent=ALICE, commands=(SlashCommand(name="fix"),)),
+    )
+    restored = pages.restored(store, fold)
+    assert restored.channels == CHANNELS.channels
+    assert restored.sessions == (
+        StoredSession(channel=HERE, agent=ALICE, sessionId=SessionId("s2"), seen=ids.message_id(7)),
+    )
+    assert restored.commands == (StoredCommands(agent=ALICE, commands=(SlashCommand(name="fix"),)),)
