@@ -73,6 +73,10 @@ class Invocation:
         made = orjson.dumps(plain(value), option=orjson.OPT_INDENT_2 if self.colors() else 0)
         print(made.decode(), flush=True)
 
+    def line(self, value: Any) -> None:
+        """Print one JSON object on a line of its own."""
+        print(orjson.dumps(plain(value)).decode(), flush=True)
+
 
 def _set(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     told = ctx.ensure_object(Invocation)

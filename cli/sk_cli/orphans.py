@@ -31,8 +31,12 @@ def await_services(instance: Instance, say: Callable[[str], None]) -> None:
         wait_ended(pid, _END_WITHIN)
 
 
-def end_supervisor(instance: Instance, say: Callable[[str], None]) -> None:
-    """Kill a supervisord that lives but doesn't answer; its services end with it."""
+def end_supervisor(instance: Instance, say: Callable[[str], None]) -> bool:
+    """Kill a supervisord that lives but doesn't answer; its services end with it.
+
+    What it left in the run directory goes too. Tells whether it had left anything.
+    """
+    left = instance.supervisor_socket.exists()
     pid = silent_supervisor(instance)
     if pid is not None:
         say(f"supervisord (pid {pid}) doesn't answer; killing it")
@@ -41,6 +45,7 @@ def end_supervisor(instance: Instance, say: Callable[[str], None]) -> None:
     # supervisord would find the dead socket itself, and sleep before it goes on.
     instance.supervisor_socket.unlink(missing_ok=True)
     instance.supervisor_pid.unlink(missing_ok=True)
+    return left
 
 
 def silent_supervisor(instance: Instance) -> int | None:

@@ -1,0 +1,95 @@
+"""`sk-cli logs`: what the components wrote, from their files; works also when nothing runs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sk_bus.queries import SERVICES
+from sk_cli import instances, render
+from sk_cli.failure import Exit, Failure
+from sk_cli.invocation import Command, Invocation, pass_invocation
+
+NAMES = (*(str(name) for name in SERVICES), "supervisord")
+
+
+@click.command(cls=Command, help="The components' logs (default: all of them).")
+@click.argument("components", nargs=-1, metavar="COMPONENT…")
+@click.option("-f", "--follow", is_flag=True, help="Go on as they write more.")
+@click.option("-n", "lines", type=click.IntRange(0), default=100, help="The last N lines of each.")
+@click.option("--grep", metavar="RE", help="Only lines that fit.")
+@pass_invocation
+def command(
+    told: Invocation, *, components: tuple[str, ...], follow: bool, lines: int, grep: str | None
+) -> int:
+    for name in components:
+        if name not in NAMES:
+            raise Failure(
+                f"there is no component {name!r}; there are {', '.join(NAMES)}", code=Exit.NO_SUCH
+            )
+    try:
+        text = re.compile(grep or "")
+    except re.error as error:
+        raise click.UsageError(f"--grep {grep!r} is no regular expression: {error}") from error
+    names = components or NAMES
+    logs = told.choice.instance.logs
+    tails = [_Tail(told, name, logs / f"{name}.log", text, many=len(names) > 1) for name in names]
+    for tail in tails:
+        tail.show_last(lines)
+    if not follow:
+        return int(Exit.DONE)
+    from watchfiles import watch
+
+    # Every change in the folder is worth a look at each file; rotation is one of them.
+    for _ in watch(logs, recursive=False, debounce=50, step=20, rust_timeout=1000):
+        for tail in tails:
+            tail.show_new()
+    return int(Exit.DONE)
+
+
+class _Tail:
+    """One log, from its last lines on, over rotations."""
+
+    def __init__(
+        self, told: Invocation, name: str, path: Path, text: re.Pattern[str], *, many: bool
+    ) -> None:
+        self._told = told
+        self._name = name
+        self._path = path
+        self._text = text
+        self._many = many
+        self._at = 0
+        self._inode = 0
+
+    def show_last(self, count: int) -> None:
+        for line in instances.last_lines(self._path, count):
+            self._show(line)
+        if self._path.exists():
+            info = self._path.stat()
+            self._at, self._inode = info.st_size, info.st_ino
+
+    def show_new(self) -> None:
+        try:
+            with self._path.open("rb") as file:
+                info = self._path.stat()
+                if info.st_ino != self._inode or info.st_size < self._at:
+                    self._at, self._inode = 0, info.st_ino
+                file.seek(self._at)
+                fresh = file.read()
+        except FileNotFoundError:
+            return  # between the two halves of a rotation
+        whole = fresh[: fresh.rfind(b"\n") + 1]
+        self._at += len(whole)
+        for line in whole.decode(errors="replace").splitlines():
+            self._show(line)
+
+    def _show(self, line: str) -> None:
+        if not self._text.search(line):
+            return
+        if self._told.json:
+            made: dict[str, Any] = {"component": self._name, "line": line}
+            self._told.line(made)
+            return
+        head = f"{self._name:<11} " if self._many else ""
+        print(self._told.styled(head, fg="cyan") + render.neutral(line), flush=True)

@@ -1,0 +1,57 @@
+"""Ending an instance: the orderly close over the bus, then supervisord, then the broom.
+
+Each step works also when the one before couldn't: nothing may be left running, whatever was killed.
+"""
+
+import asyncio
+import os
+import signal
+
+from sk_bus.client import connect
+from sk_bus.commands import Shutdown
+from sk_bus.errors import RefusedError, UnreachableError
+from sk_bus.paths import Instance
+from sk_bus.supervisor import NotRunningError
+from sk_cli import asking, instances, orphans, sweeping
+from sk_cli.starting import Say
+
+_SUPERVISOR_ENDS_WITHIN = 25.0
+_BUS_ANSWERS_WITHIN = 5.0
+
+
+def end(instance: Instance, *, say: Say, timeout: float) -> bool:
+    """End everything of ``instance``; whether there was anything to end."""
+    pid = instances.supervisor_pid(instance)
+    if pid is not None:
+        asyncio.run(_closed(instance, say=say, timeout=timeout))
+        _end_supervisor(instance, pid, say)
+    found = orphans.end_supervisor(instance, say) or pid is not None
+    orphans.await_services(instance, say)
+    swept = sweeping.sweep(instance)
+    if swept:
+        say(f"ended what was left of: {', '.join(swept)}")
+    return found or bool(swept)
+
+
+async def _closed(instance: Instance, *, say: Say, timeout: float) -> None:
+    """Ask for the orderly close and wait for its result."""
+    async with connect(instance) as bus:
+        try:
+            await bus.hello(timeout=_BUS_ANSWERS_WITHIN)
+            outcome = await bus.command(Shutdown(id=asking.command_id(), by="cli"), timeout=timeout)
+        except (RefusedError, UnreachableError) as error:
+            say(f"no orderly close: {error}")
+            return
+    problem = outcome.result.problem
+    say("answers and agents ended" if problem is None else f"no orderly close: {problem.message}")
+
+
+def _end_supervisor(instance: Instance, pid: int, say: Say) -> None:
+    try:
+        instances.supervisor(instance).shutdown()
+    except NotRunningError as error:
+        say(str(error))
+    if not instances.wait_ended(pid, _SUPERVISOR_ENDS_WITHIN):
+        say(f"supervisord (pid {pid}) does not end; killing it")
+        os.kill(pid, signal.SIGKILL)
+        instances.wait_ended(pid, 5.0)

@@ -1,0 +1,84 @@
+"""The components as they are now: what they say of themselves, and what the system says."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sk_bus.contract import Bus, Heartbeat
+from sk_bus.model import Cursor
+from sk_bus.queries import SERVICES
+from sk_bus.supervisor import Process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One component. ``since`` in ms (0: down), ``memory`` in bytes, ``behind`` in events."""
+
+    component: str
+    state: str
+    pid: int
+    since: int
+    memory: int | None
+    behind: int | None
+    details: dict[str, Any]
+    problem: str = ""
+
+
+async def heartbeat(bus: Bus, timeout: float) -> Heartbeat | None:
+    """The bus's next heartbeat; ``None`` when none comes in time."""
+    try:
+        async with asyncio.timeout(timeout):
+            async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
+                if isinstance(item, Heartbeat):
+                    return item
+    except TimeoutError:
+        pass
+    return None
+
+
+def components(processes: dict[str, Process], beat: Heartbeat | None) -> list[Seen]:
+    """Every component as it is now."""
+    made = []
+    for service in SERVICES:
+        process = processes.get(service)
+        pid = process.pid if process else 0
+        report = beat.reports.get(service) if beat else None
+        # A report of the process before says nothing about this one.
+        current = report if report and report.pid == pid else None
+        if not pid:
+            state = "down"
+        elif current is not None:
+            state = current.state
+        elif service == "bus" and beat is not None:
+            state = "running"
+        else:
+            state = "starting"
+        made.append(
+            Seen(
+                component=service,
+                state=state,
+                pid=pid,
+                since=process.started * 1000 if process and pid else 0,
+                memory=memory(pid) if pid else None,
+                behind=max(0, beat.head - current.cursor) if beat and current else None,
+                details=dict(current.details) if current else {},
+                problem=process.problem if process else "",
+            )
+        )
+    return made
+
+
+def memory(pid: int) -> int | None:
+    """The proportional set size of a process, in bytes; ``None`` where the system doesn't say."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), None)
+
+
+def age(since: int) -> float:
+    """Seconds since ``since`` (ms)."""
+    return time.time() - since / 1000
