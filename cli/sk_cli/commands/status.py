@@ -53,7 +53,9 @@ def command(told: Invocation) -> int:
             }
         )
     else:
-        _print(told, state, hello, components, agents, current)
+        _print(
+            told, state=state, hello=hello, components=components, agents=agents, current=current
+        )
     return int(Exit.DONE if well else Exit.DEGRADED)
 
 
@@ -74,6 +76,7 @@ async def _asked(bus: Bus, query: AnyQuery) -> Any:
 
 def _print(
     told: Invocation,
+    *,
     state: str,
     hello: Hello | None,
     components: list[Seen],
