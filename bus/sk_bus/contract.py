@@ -3,7 +3,7 @@
 Both pass the same contract tests. A service sees nothing of the bus but this.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -94,7 +94,7 @@ class Answer:
     asOf: Cursor
 
 
-Follow = AsyncIterator[Batch | Heartbeat | Resync]
+Follow = AsyncGenerator[Batch | Heartbeat | Resync, None]
 
 
 class Producer(Protocol):

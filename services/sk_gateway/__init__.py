@@ -1,0 +1,1 @@
+"""The gateway: the page, its WebSocket, and the edge where what comes from outside is checked."""

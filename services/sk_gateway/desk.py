@@ -1,0 +1,104 @@
+"""Where calls of browsers are carried out: on the bus, or, for a restart, by supervisord.
+
+What a call may be is :mod:`sk_gateway.calls`' business; which browser asked, that of its caller.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from dataclasses import dataclass
+
+from sk_bus.codec import plain
+from sk_bus.commands import Command
+from sk_bus.contract import Bus
+from sk_bus.errors import RefusedError, SidekicksError, problem
+from sk_bus.model import ComponentName
+from sk_bus.supervisor import NOT_RUNNING, NotRunningError, Supervisor, SupervisorError
+from sk_gateway import frames
+from sk_gateway.calls import Call, RestartComponent, shown
+
+_log = logging.getLogger("sk.gateway")
+# A start may take its startTimeout, a stop its whole ladder.
+_COMMAND_TIMEOUT = 120.0
+_OURSELVES = ComponentName("gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One for all browsers."""
+
+    bus: Bus
+    supervisor: Supervisor
+
+    async def done(self, call: Call, *, since: int) -> str:
+        """Carry out ``call``; the frame of its result.
+
+        ``since`` is where the browser's stream began: an answer may be no older than that, or
+        what happened in between would reach the browser neither way.
+        """
+        try:
+            return await self._done(call, since)
+        except SidekicksError as error:
+            return frames.failure(call.id, error.problem)
+
+    async def _done(self, call: Call, since: int) -> str:
+        match call.what:
+            case RestartComponent(component):
+                await restarted(self.supervisor, component)
+                return frames.result(call.id, value=None)
+            case Command() as command:
+                outcome = await self.bus.command(command, timeout=_COMMAND_TIMEOUT)
+                if outcome.result.problem is not None:
+                    return frames.failure(call.id, outcome.result.problem, seq=outcome.seq)
+                return frames.result(call.id, value=outcome.result.value, seq=outcome.seq)
+            case query:
+                answer = await self.bus.query(query, after=max(call.after, since))
+                return frames.result(call.id, value=shown(answer.value), asOf=plain(answer.asOf))
+
+
+async def restarted(supervisor: Supervisor, component: ComponentName) -> None:
+    """End a component's process; supervisord starts it anew.
+
+    It is killed, not stopped and started: each may be at any moment, a hung one too, and nobody
+    who dies between two steps can leave it stopped.
+
+    Raises:
+        RefusedError: supervisord isn't there, or says no.
+    """
+    if component == _OURSELVES:
+        # The answer goes out first; a process in its place greets the browsers in a moment.
+        asyncio.get_running_loop().call_later(0.1, os.kill, os.getpid(), signal.SIGTERM)
+        return
+    _log.info("restarting %s", component)
+    try:
+        await asyncio.to_thread(_restart, supervisor, component)
+    except NotRunningError as error:
+        raise RefusedError(
+            problem(
+                "no-supervisor",
+                "{component} can't be restarted, because supervisord doesn't answer; "
+                "run `make up` in a terminal",
+                component=component,
+            )
+        ) from error
+    except SupervisorError as error:
+        raise RefusedError(
+            problem(
+                "supervisor-refused",
+                "supervisord refused to restart {component}: {why}",
+                component=component,
+                why=str(error),
+            )
+        ) from error
+
+
+def _restart(supervisor: Supervisor, component: str) -> None:
+    try:
+        supervisor.call("signalProcess", component, "KILL")
+    except SupervisorError as error:
+        if error.code != NOT_RUNNING:
+            raise
+        supervisor.start(component)
+    # Any call wakes it, and it sees the death at once instead of within a second.
+    supervisor.processes()
