@@ -6,6 +6,7 @@ this knows nothing of what the body does.
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -42,19 +43,27 @@ class _BeginAnewError(Exception):
 
 
 class Service:
-    """One service, as its body sees it."""
+    """One service, as its body sees it. Tests make one on an in-memory bus."""
 
-    def __init__(self, process: Process, bus: Bus, hello: Hello) -> None:
-        self.name = process.name
-        self.instance = process.instance
+    def __init__(
+        self,
+        name: str,
+        instance: paths.Instance,
+        bus: Bus,
+        hello: Hello,
+        *,
+        degraded: bool = False,
+    ) -> None:
+        self.name = name
+        self.instance = instance
         self.bus = bus
         self.hello = hello
         self.cursor = 0
         self.floor: int | None = None
         self.position: Position = None
         self.details: dict[str, Any] = {}
-        self.state = "degraded" if process.degraded else "running"
-        self.log = process.log
+        self.state = "degraded" if degraded else "running"
+        self.log = logging.getLogger(f"sk.{name}")
         self._handlers: dict[str, Handler] = {}
         self._moves = asyncio.Event()
 
@@ -69,11 +78,12 @@ class Service:
 
     async def report_now(self) -> None:
         """Tell the bus how far we have come, without waiting for the second to be over."""
-        await self.bus.report(self._report())
+        await self.bus.report(self.report())
 
     # --- the harness's side ---------------------------------------------------------------
 
-    def _report(self) -> Report:
+    def report(self) -> Report:
+        """Our word on ourselves, as of now."""
         return Report(
             service=self.name,
             pid=os.getpid(),
@@ -90,7 +100,7 @@ class Service:
             self._moves.clear()
             await self._moves.wait()
 
-    async def _answered(self, verb: str, argument: Any) -> Any:
+    async def answered(self, verb: str, argument: Any) -> Any:
         """The answer to a query as it came over the wire.
 
         Raises:
@@ -157,7 +167,7 @@ class _Desk:
     async def _answer(self, asked: tuple[bytes, int], verb: str, argument: Any) -> None:
         peer, number = asked
         try:
-            data = answer(number, await self._service._answered(verb, argument))  # noqa: SLF001
+            data = answer(number, await self._service.answered(verb, argument))
         except SidekicksError as error:
             data = refusal(number, error.problem)
         except TimeoutError:
@@ -188,7 +198,7 @@ async def _reports(service: Service, process: Process) -> None:
     settled_at = loop.time() + _SETTLED
     while True:
         try:
-            hello = await service.bus.report(service._report())  # noqa: SLF001
+            hello = await service.bus.report(service.report())
         except UnreachableError:
             hello = service.hello  # it will be back
         ours = service.hello
@@ -207,7 +217,7 @@ async def _reports(service: Service, process: Process) -> None:
 async def _serve(process: Process, body: Callable[[Service], Awaitable[None]]) -> None:
     async with connect(process.instance) as bus:
         hello = await bus.hello(timeout=float("inf"))
-        service = Service(process, bus, hello)
+        service = Service(process.name, process.instance, bus, hello, degraded=process.degraded)
         async with asyncio.TaskGroup() as group:
             desk = _Desk(service, group)
             group.create_task(_reports(service, process))
