@@ -1,0 +1,58 @@
+"""Files, written so that nobody ever reads half of one, and nobody else reads a secret one."""
+
+import os
+import stat
+from pathlib import Path
+
+from sk_config.definition import Definition
+
+_KEPT = 50  # definitions at least
+_YOUNG = 86_400.0  # seconds; one that a running agent may still be compared with
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put ``data`` in place of what ``path`` leads to; its mode stays, and so does a symlink.
+
+    A new file gets mode 0600.
+
+    Raises:
+        OSError: it can't be written; what was there still is.
+    """
+    target = path.resolve()
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        mode = 0o600
+    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    draft.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def put_definitions(directory: Path, definitions: tuple[Definition, ...]) -> None:
+    """See that each definition has its file, and that it counts as used now."""
+    for definition in definitions:
+        path = directory / f"{definition.digest}.json"
+        if path.exists():
+            os.utime(path)
+        else:
+            replace(path, definition.content)
+
+
+def sweep_definitions(directory: Path, named: frozenset[str], now: float) -> None:
+    """Remove definitions that are neither ``named`` nor young nor among the last fifty."""
+    found = sorted(
+        (path for path in directory.glob("*.json")), key=lambda path: -path.stat().st_mtime
+    )
+    for path in found[_KEPT:]:
+        if path.stem not in named and now - path.stat().st_mtime > _YOUNG:
+            path.unlink(missing_ok=True)
