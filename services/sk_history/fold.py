@@ -282,6 +282,8 @@ class Fold:
 
     def compacted(self, channels: tuple[ChannelId, ...]) -> None:
         """Nothing of these channels stands in a file any more."""
+        if not channels:
+            return
         self.dropped = tuple(one for one in self.dropped if one not in channels)
         self._put(_DROPPED, self.dropped)
 

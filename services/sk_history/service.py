@@ -38,17 +38,18 @@ async def _history(service: harness.Service) -> None:
     store = _opened(service)
     fold = Fold(store)
     directory = Path(service.hello.directory)
-    await _begin(service, store, fold)
-    assert fold.cursor is not None, "set by _begin"
-    service.advance(fold.cursor.seq)
+    cursor = _present(service, store, fold)
+    # No await up to here: a query that came early finds the rows in the present epoch.
+    service.advance(cursor.seq)
     _answer(service, store, fold, BlobStore(directory))
+    await _announce(service, store, fold)
     waiting: asyncio.Queue[Batch | Resync] = asyncio.Queue(_WAITING)
-    swept = asyncio.Event()
+    deleted = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_read(service, fold, waiting))
-        tasks.create_task(_write(service, store, fold, waiting, swept))
+        tasks.create_task(_read(service, cursor, waiting))
+        tasks.create_task(_write(service, store, fold, waiting, deleted))
         tasks.create_task(_sync(store))
-        tasks.create_task(_tidy(service, store, fold, directory, swept))
+        tasks.create_task(_tidy(service, store, fold, directory, deleted))
 
 
 def _opened(service: harness.Service) -> Store:
@@ -62,30 +63,36 @@ def _opened(service: harness.Service) -> Store:
         return RocksStore(service.instance.run / "history")
 
 
-async def _begin(service: harness.Service, store: Store, fold: Fold) -> None:
-    """Bring the rows into the present epoch, and in a new one say what was kept."""
+def _present(service: harness.Service, store: Store, fold: Fold) -> Cursor:
+    """Bring the rows into the present epoch; where the history stands in it."""
     epoch = service.hello.epoch
     if fold.cursor is None or fold.cursor.epoch != epoch:
         fold.new_epoch()
-        store.write(fold.writes(Cursor(epoch=epoch, seq=0)))
+        cursor = Cursor(epoch=epoch, seq=0)
+        store.write(fold.writes(cursor))
         store.sync()
+        return cursor
+    return fold.cursor
+
+
+async def _announce(service: harness.Service, store: Store, fold: Fold) -> None:
+    """In a new epoch, say what was kept."""
+    epoch = service.hello.epoch
     producer = await service.bus.producer("history")
-    service.position = producer.position
     if producer.position != epoch:
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(producer.run())
             producer.put([pages.restored(store, fold)], epoch)
             await producer.drained()
             sending.cancel()
-        service.position = epoch
         service.log.info("restored %d conversations in epoch %d", len(fold.channels), epoch)
+    service.position = epoch
 
 
 async def _read(
-    service: harness.Service, fold: Fold, waiting: asyncio.Queue[Batch | Resync]
+    service: harness.Service, cursor: Cursor, waiting: asyncio.Queue[Batch | Resync]
 ) -> None:
-    assert fold.cursor is not None, "set by _begin"
-    async for item in service.bus.follow(fold.cursor):
+    async for item in service.bus.follow(cursor):
         if item.epoch != service.hello.epoch:
             return  # the harness is about to end this process; the next one begins that epoch
         if not isinstance(item, Heartbeat):
@@ -97,7 +104,7 @@ async def _write(
     store: Store,
     fold: Fold,
     waiting: asyncio.Queue[Batch | Resync],
-    swept: asyncio.Event,
+    deleted: asyncio.Event,
 ) -> None:
     while True:
         items = [await waiting.get()]
@@ -115,7 +122,7 @@ async def _write(
         store.write(fold.writes(cursor))
         service.advance(cursor.seq)
         if fold.dropped:
-            swept.set()
+            deleted.set()
 
 
 def _resynchronised(service: harness.Service, fold: Fold, item: Resync) -> Cursor:
@@ -147,24 +154,22 @@ async def _sync(store: Store) -> None:
 
 
 async def _tidy(
-    service: harness.Service, store: Store, fold: Fold, directory: Path, swept: asyncio.Event
+    service: harness.Service, store: Store, fold: Fold, directory: Path, deleted: asyncio.Event
 ) -> None:
     """Take deleted channels out of the files, and blobs that nothing names out of the folder."""
     while True:
         dropped = fold.dropped
         for channel in dropped:
             await asyncio.to_thread(store.compact, *records.everything_of(channel))
-        named, gone, drops = sweep.stale(store)
+        fold.compacted(dropped)
+        named, gone = sweep.names(store)
         removed = await asyncio.to_thread(sweep.remove, directory, named, gone)
-        if drops:
-            store.write(drops)
-        if dropped:
-            fold.compacted(dropped)
+        store.write(sweep.forgotten(directory, store))
         if removed or dropped:
             service.log.info("%d deleted channels, %d blobs removed", len(dropped), removed)
-        swept.clear()
+        deleted.clear()
         if not fold.dropped:
-            await _until(swept, _SWEEP_EVERY)
+            await _until(deleted, sweep.GONE_FOR + 1 if gone else _SWEEP_EVERY)
 
 
 async def _until(event: asyncio.Event, seconds: float) -> None:

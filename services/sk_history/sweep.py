@@ -1,8 +1,9 @@
 """Removing blobs that nothing names any more. Knows the rows that name blobs, and their files.
 
-A blob that a deleted row named goes at once. One that no row ever named (a raw line of an agent,
-say, which only the journal knows) goes when it is a week old: by then nobody reads that journal
-for more than curiosity, and a blob just written, whose event is still on its way, is never touched.
+A blob whose naming rows are all deleted goes a minute later. One that no row ever named (a raw
+line of an agent, say, which only the journal knows) goes when it is a week old: by then nobody
+reads that journal for more than curiosity. Whoever writes a blob again makes its file young again,
+so that one whose event is still on its way is never touched.
 """
 
 import time
@@ -12,22 +13,18 @@ from pathlib import Path
 from sk_history import records
 from sk_history.store import Drop, Store, Write
 
+# Seconds since a blob was written last.
+GONE_FOR = 60
 UNNAMED_FOR = 7 * 24 * 3600
 
 
-def stale(store: Store) -> tuple[set[str], set[str], list[Write]]:
-    """(blobs that rows name, blobs that only rows now gone named, the rows to drop for those)."""
+def names(store: Store) -> tuple[set[str], set[str]]:
+    """(blobs that rows name, blobs that only deleted rows named)."""
     named: set[str] = set()
     gone: set[str] = set()
-    drops: list[Write] = []
-    for key, _ in store.first(records.BLOBS, records.end_of(records.BLOBS)):
-        sha256, row = records.blob_and_row(key)
-        if store.get(row) is None:
-            gone.add(sha256)
-            drops.append(Drop(key))
-        else:
-            named.add(sha256)
-    return named, gone - named, drops
+    for sha256, row in _names(store):
+        (gone if store.get(row) is None else named).add(sha256)
+    return named, gone - named
 
 
 def remove(directory: Path, named: set[str], gone: set[str], *, now: float | None = None) -> int:
@@ -35,15 +32,30 @@ def remove(directory: Path, named: set[str], gone: set[str], *, now: float | Non
 
     ``now`` is in seconds since 1970.
     """
-    oldest = (time.time() if now is None else now) - UNNAMED_FOR
+    now = time.time() if now is None else now
     removed = 0
     for file in _files(directory / "blobs"):
         if file.name in named:
             continue
-        if file.name in gone or file.stat().st_mtime < oldest:
+        if file.stat().st_mtime < now - (GONE_FOR if file.name in gone else UNNAMED_FOR):
             file.unlink(missing_ok=True)
             removed += 1
     return removed
+
+
+def forgotten(directory: Path, store: Store) -> list[Write]:
+    """The writes that forget the deleted rows' names of blobs whose files are gone."""
+    there = {file.name for file in _files(directory / "blobs")}
+    return [
+        Drop(records.blob_key(sha256, row))
+        for sha256, row in _names(store)
+        if sha256 not in there and store.get(row) is None
+    ]
+
+
+def _names(store: Store) -> Iterator[tuple[str, bytes]]:
+    for key, _ in store.first(records.BLOBS, records.end_of(records.BLOBS)):
+        yield records.blob_and_row(key)
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -1,0 +1,236 @@
+"""The real sk-history beside a real sk-bus: killed under load, and in a second life of the log."""
+
+import asyncio
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sk_bus import ids, paths
+from sk_bus.blobs import BlobStore
+from sk_bus.client import connect
+from sk_bus.contract import Bus
+from sk_bus.errors import RefusedError
+from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated
+from sk_bus.internal import HistoryRestored
+from sk_bus.model import AgentName, Channel, Cursor, Message, Role, TextPart
+from sk_bus.queries import Blob, Conversation, ConversationView, ListChannels
+from sk_bus.vocabulary import Event
+from tests.support.instance import TestInstance
+
+pytestmark = pytest.mark.process
+
+ALICE = AgentName("alice")
+HERE = ids.channel_id(1)
+CHANNEL = Channel(id=HERE, direct=ALICE, members=(ALICE,))
+KILLS = 6
+
+
+class Pair:
+    """A bus and a history without a supervisor: the test starts and kills them."""
+
+    def __init__(self, instance: TestInstance) -> None:
+        self.instance = instance
+        self.running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, *names: str) -> None:
+        for name in names:
+            self.running[name] = subprocess.Popen(
+                [self.instance.bin / f"sk-{name}"],
+                env=self.instance.environment,
+                stderr=(self.instance.directory / f"{name}.err").open("ab"),
+            )
+
+    def kill(self, name: str) -> None:
+        process = self.running.pop(name)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=10)
+
+    async def ended(self, name: str) -> int:
+        return await asyncio.to_thread(self.running.pop(name).wait, 20)
+
+    @asynccontextmanager
+    async def bus(self) -> AsyncIterator[Bus]:
+        async with connect(self.instance.paths) as bus:
+            yield bus
+
+
+def with_pair(test: Any) -> None:
+    async def whole() -> None:
+        with TestInstance() as instance:
+            for directory in (instance.paths.state, instance.paths.run):
+                paths.private(directory)
+            instance.paths.pointer.write_text(str(instance.config))
+            pair = Pair(instance)
+            pair.start("bus", "history")
+            try:
+                async with asyncio.timeout(50), pair.bus() as bus:
+                    await test(pair, bus)
+            finally:
+                for name in list(pair.running):
+                    pair.kill(name)
+
+    asyncio.run(whole())
+
+
+class Router:
+    """Says what a router would say."""
+
+    def __init__(self, bus: Bus) -> None:
+        self.bus = bus
+        self.count = 0
+
+    @asynccontextmanager
+    async def speaking(self) -> AsyncIterator["Router"]:
+        self.producer = await self.bus.producer("router")
+        self.count = self.producer.position or 0
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(self.producer.run())
+            yield self
+            await self.producer.drained()
+            running.cancel()
+
+    def say(self, *events: Event) -> None:
+        self.count += 1
+        self.producer.put(list(events), self.count)
+
+    async def said(self, *events: Event) -> int:
+        """Say it, and return the head after it."""
+        self.say(*events)
+        await self.producer.drained()
+        return (await self.bus.hello()).head
+
+
+def begun(seq: int) -> Message:
+    return Message(
+        id=ids.message_id(seq),
+        channel=HERE,
+        createdAt=seq,
+        role=Role.AGENT,
+        agent=ALICE,
+        done=False,
+    )
+
+
+def update(message: Message) -> MessageUpdated:
+    return MessageUpdated(channel=HERE, message=message)
+
+
+def piece(message: Message, rev: int) -> MessageDelta:
+    return MessageDelta(
+        channel=HERE, messageId=message.id, index=0, kind="text", rev=rev, text=f"{rev} "
+    )
+
+
+def text_up_to(rev: int) -> str:
+    return "".join(f"{n} " for n in range(1, rev + 1))
+
+
+async def conversation(bus: Bus, after: int = 0) -> ConversationView:
+    return (await bus.query(Conversation(channel=HERE), after=after, timeout=20)).value
+
+
+def test_killed_under_load_it_loses_nothing_and_doubles_nothing() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        answer = begun(10)
+        async with Router(bus).speaking() as router:
+            head = await router.said(ChannelsChanged(channels=(CHANNEL,)), update(answer))
+            rev = 0
+            for _ in range(KILLS):
+                for _ in range(40):
+                    router.say(*(piece(answer, rev + n) for n in range(1, 26)))
+                    rev += 25
+                    await asyncio.sleep(0)
+                pair.kill("history")
+                for _ in range(40):
+                    rev += 1
+                    head = await router.said(piece(answer, rev))
+                pair.start("history")
+                (message,) = (await conversation(bus, head)).messages
+                assert message.rev == rev
+                assert message.parts == (TextPart(text=text_up_to(rev)),)
+
+    with_pair(test)
+
+
+def test_an_answer_to_a_query_holds_what_its_caller_has_seen_done() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        async with Router(bus).speaking() as router:
+            await router.said(ChannelsChanged(channels=(CHANNEL,)))
+            for seq in range(10, 40):
+                head = await router.said(update(begun(seq)))
+                answer = await bus.query(Conversation(channel=HERE), after=head)
+                assert answer.asOf.seq >= head
+                assert answer.value.messages[-1].id == ids.message_id(seq)
+
+    with_pair(test)
+
+
+def test_when_the_journal_is_lost_it_says_what_it_kept_and_ends_what_was_under_way() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        answer = begun(10)
+        async with Router(bus).speaking() as router:
+            head = await router.said(
+                ChannelsChanged(channels=(CHANNEL,)), update(answer), piece(answer, 1)
+            )
+        await conversation(bus, head)
+        before = await bus.hello()
+        pair.kill("bus")
+        shutil.rmtree(pair.instance.data / "journal")
+        pair.start("bus")
+        assert await pair.ended("history") == 0, "a history of another epoch ends"
+        pair.start("history")
+        async with pair.bus() as later:
+            hello = await opened(later)
+            assert hello.epoch > before.head
+            view = await conversation(later)
+            (message,) = view.messages
+            assert view.channel == CHANNEL
+            assert message.error is not None
+            assert (message.done, message.error.id) == (True, "interrupted")
+            assert message.parts == (TextPart(text="1 "),)
+
+    with_pair(test)
+
+
+async def opened(bus: Bus) -> Any:
+    """The bus's hello once it takes commands."""
+    hello = await bus.hello()
+    async for item in bus.follow(Cursor(epoch=hello.epoch, seq=0)):
+        said = [event for _, event in getattr(item, "events", list)()]
+        if any(isinstance(event, HistoryRestored) for event in said):
+            return await bus.hello()
+    raise AssertionError("the log ended")
+
+
+def test_a_blob_comes_in_pieces_and_a_wrong_name_is_refused() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        reference = BlobStore(Path((await bus.hello()).directory)).put("0123456789" * 3000)
+        answer = await bus.query(Blob(sha256=reference.sha256, offset=10_003, limit=5))
+        assert answer.value == b"34567"
+        with pytest.raises(RefusedError, match="There is no blob"):
+            await bus.query(Blob(sha256="../../etc/passwd"))
+
+    with_pair(test)
+
+
+def test_a_second_copy_ends_and_says_why() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        await bus.query(ListChannels())
+        second = await asyncio.to_thread(
+            subprocess.run,
+            [pair.instance.bin / "sk-history"],
+            env=pair.instance.environment,
+            capture_output=True,
+            timeout=10,
+            check=False,
+        )
+        assert second.returncode == 1
+        assert b"runs already" in second.stderr
+
+    with_pair(test)
