@@ -4,7 +4,7 @@ Pure: values in, text out. Whatever an agent wrote is neutralised here, so that 
 sequence of its own reaches a terminal; colours are the caller's.
 """
 
-import time
+import datetime as dt
 import unicodedata
 from typing import Any
 
@@ -62,7 +62,7 @@ def plain_text(text: Text) -> str:
 
 def clock(ts: int) -> str:
     """The time of day, local, with milliseconds."""
-    return time.strftime("%H:%M:%S", time.localtime(ts / 1000)) + f".{ts % 1000:03d}"
+    return dt.datetime.fromtimestamp(ts / 1000).astimezone().isoformat(" ", "milliseconds")[11:23]
 
 
 def channel_name(channel: Channel) -> str:

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sk_bus.client import connect
-
 from sk_bus.contract import Heartbeat
 from sk_bus.errors import UnreachableError
 from sk_bus.model import Cursor
@@ -168,8 +167,9 @@ def _page_answers(instance: Instance) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/")
-        return connection.getresponse().status < 500
+        connection.getresponse()
     except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
+    return True

