@@ -32,7 +32,15 @@ from sk_bus.model import Cursor
 from sk_bus.paths import Instance
 from sk_bus.queries import AnyQuery
 from sk_bus.vocabulary import Event
-from sk_bus.wire import BATCH, Batch, Position, batch_from, batch_from_record, heartbeat_from
+from sk_bus.wire import (
+    BATCH,
+    Batch,
+    Position,
+    batch_from,
+    batch_from_record,
+    heartbeat_from,
+    unpacked,
+)
 
 _REPLAY = 512 * 1024
 _FULL_PAUSE = 0.5
@@ -84,6 +92,8 @@ class BusClient:
     async def query(self, query: AnyQuery, *, after: int = 0, timeout: float = 10.0) -> Answer:
         argument = [type(query).__name__, plain(query), after]
         value, epoch, seq = await self._link.ask(query.service, "query", argument, timeout=timeout)
+        if isinstance(value, bytes) and query.returns is not bytes:
+            value = unpacked(value)  # by an owner that had it packed already
         returned: Any = value_of(query.returns, value)
         return Answer(value=returned, asOf=Cursor(epoch=epoch, seq=seq))
 

@@ -153,6 +153,14 @@ class Fold:
             return None
         return entry.growing.message()
 
+    def growing(self, channel: ChannelId) -> list[Message]:
+        """The messages of a channel that are still growing, each with all that has come of it."""
+        return [
+            entry.growing.message()
+            for entry in self._unfinished.values()
+            if entry.growing is not None and entry.message.channel == channel
+        ]
+
     # --- events in ---------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:

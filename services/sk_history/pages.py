@@ -1,7 +1,7 @@
 """What the history answers: channels, conversations, pages. Rows in, values as they travel out.
 
-A stored message is passed on as the map that it is: turning a hundred of them into values and
-back would cost more than reading them.
+A page is answered as bytes: stored messages are packed already, and turning a hundred of them into
+values and back would cost ten times as much as reading them.
 """
 
 from typing import Any
@@ -24,16 +24,14 @@ def channels(fold: Fold) -> list[Plain]:
     return [plain(channel) for channel in fold.channels.values()]
 
 
-def conversation(store: Store, fold: Fold, channel: ChannelId) -> Plain:
-    """A ConversationView: the last messages, and all that is under way.
+def conversation(store: Store, fold: Fold, channel: ChannelId) -> bytes:
+    """A ConversationView, packed: the last messages, and all that is under way.
 
     Raises:
         RefusedError: there is no such channel.
     """
     _known(fold, channel)
-    begin = records.messages_of(channel)
-    view = _page(store, fold, begin, records.end_of(begin))
-    view["channel"] = plain(fold.channels[channel])
+    view: Plain = {"channel": plain(fold.channels[channel])}
     turn = fold.turns.get(channel)
     if turn is not None:
         view["busy"] = turn.busy
@@ -46,11 +44,12 @@ def conversation(store: Store, fold: Fold, channel: ChannelId) -> Plain:
         for key, data in store.first(prefix, records.end_of(prefix))
     }
     view["permissions"] = [one for one in permissions(fold) if one["channel"] == channel]
-    return view
+    begin = records.messages_of(channel)
+    return _page(store, fold, channel, records.end_of(begin), view)
 
 
-def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> Plain:
-    """A Page: the messages before ``before``.
+def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> bytes:
+    """A Page, packed: the messages before ``before``.
 
     Raises:
         RefusedError: there is no such channel, or ``before`` is no message's id.
@@ -62,7 +61,7 @@ def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> Pl
         raise RefusedError(
             problem("no-such-message", "There is no message {messageId}.", messageId=before)
         ) from error
-    return _page(store, fold, records.messages_of(channel), end)
+    return _page(store, fold, channel, end, {})
 
 
 def commands(store: Store, agent: AgentName) -> list[Plain]:
@@ -119,15 +118,14 @@ def _known(fold: Fold, channel: ChannelId) -> None:
         )
 
 
-def _page(store: Store, fold: Fold, begin: bytes, end: bytes) -> Plain:
-    rows = store.last(begin, end, limit=PAGE + 1)
-    more = len(rows) > PAGE
-    messages = [_message(fold, records.value(data)) for _, data in reversed(rows[:PAGE])]
-    return {"messages": messages, "more": more}
-
-
-def _message(fold: Fold, stored: Plain) -> Plain:
-    if stored["done"]:
-        return stored
-    growing = fold.so_far(stored["id"])
-    return stored if growing is None else plain(growing)
+def _page(store: Store, fold: Fold, channel: ChannelId, end: bytes, view: Plain) -> bytes:
+    rows = store.last(records.messages_of(channel), end, limit=PAGE + 1)
+    view["more"] = len(rows) > PAGE
+    growing = {
+        records.message_key(channel, message.id): message for message in fold.growing(channel)
+    }
+    messages = [
+        records.row(plain(growing[key])) if key in growing else data
+        for key, data in reversed(rows[:PAGE])
+    ]
+    return records.row_with(view, "messages", messages)

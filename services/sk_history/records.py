@@ -28,6 +28,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+import msgpack
+
 from sk_bus.wire import packed, unpacked
 
 SCHEMA = 1
@@ -174,6 +176,16 @@ def row(value: Any) -> bytes:
 def value(data: bytes) -> Any:
     """The plain value of a row."""
     return unpacked(data)
+
+
+def row_with(view: dict[str, Any], name: str, rows: list[bytes]) -> bytes:
+    """``view`` as bytes, with one more field: the list of these rows, as they are."""
+    packer = msgpack.Packer()
+    pieces = [packer.pack_map_header(len(view) + 1)]
+    for key, item in view.items():
+        pieces += row(key), row(item)
+    pieces += row(name), packer.pack_array_header(len(rows)), *rows
+    return b"".join(pieces)
 
 
 def named_blobs(plain_value: Any) -> Iterator[str]:

@@ -38,8 +38,23 @@ from sk_bus.model import (
 )
 from sk_bus.queries import ConversationView
 from sk_bus.vocabulary import Event
+from sk_bus.wire import unpacked
+from sk_history import pages
+from sk_history.fold import Fold
+from sk_history.store import Store
 
 ALICE = AgentName("alice")
+
+
+def conversation(store: Store, fold: Fold, channel: ChannelId) -> dict[str, Any]:
+    """The view as its reader unpacks it."""
+    view: dict[str, Any] = unpacked(pages.conversation(store, fold, channel))
+    return view
+
+
+def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> dict[str, Any]:
+    page: dict[str, Any] = unpacked(pages.older(store, fold, channel, before))
+    return page
 
 
 @dataclass

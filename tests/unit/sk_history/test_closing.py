@@ -27,9 +27,10 @@ from sk_bus.model import (
     ToolPart,
 )
 from sk_bus.vocabulary import Event
-from sk_history import pages, records
+from sk_history import records
 from sk_history.fold import Fold, NewerSchemaError
 from sk_history.store import MemoryStore, Put
+from tests.unit.sk_history.logs import conversation
 
 ALICE = AgentName("alice")
 HERE = ids.channel_id(1)
@@ -90,7 +91,7 @@ def after(*stretches: list[Event]) -> tuple[MemoryStore, Fold]:
 
 
 def messages(store: MemoryStore) -> dict[str, dict]:
-    view = pages.conversation(store, Fold(store), HERE)
+    view = conversation(store, Fold(store), HERE)
     return {message["id"]: message for message in view["messages"]}
 
 
@@ -123,7 +124,7 @@ def test_after_a_lost_log_the_queue_is_not_sent() -> None:
 def test_after_a_lost_log_no_permission_waits_and_no_turn_is_open() -> None:
     store, _ = after(UNDER_WAY)
     begin_epoch(store)
-    view = pages.conversation(store, Fold(store), HERE)
+    view = conversation(store, Fold(store), HERE)
     assert (view["permissions"], view.get("busy", False)) == ([], False)
 
 

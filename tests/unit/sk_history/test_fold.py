@@ -11,9 +11,9 @@ from sk_bus.vocabulary import Event
 from sk_history import pages, records
 from sk_history.fold import Fold
 from sk_history.store import MemoryStore, Rows
-from tests.unit.sk_history.logs import LOGS, Client
+from tests.unit.sk_history.logs import LOGS, Client, conversation
 
-thoroughly = settings(max_examples=200, deadline=None)
+thoroughly = settings(max_examples=100, deadline=None)
 
 CUTS = st.lists(st.integers(0, 200), max_size=12)
 
@@ -85,8 +85,7 @@ def test_how_the_log_is_grouped_changes_no_conversation(
     ]
     for channel in channels_of(log):
         views = [
-            pages.conversation(store, fold, channel)
-            for store, fold in zip(stores, folds, strict=True)
+            conversation(store, fold, channel) for store, fold in zip(stores, folds, strict=True)
         ]
         assert views[0] == views[1]
 
@@ -100,7 +99,7 @@ def test_a_snapshot_and_what_comes_later_equal_the_fold_from_the_start(
     store = MemoryStore()
     fold = kept(store, groups(log[:at], cuts))
     for channel in fold.channels:
-        view = pages.conversation(store, fold, channel)
+        view = conversation(store, fold, channel)
         assert Client.snapshot(view).fold(log[at:]) == Client(channel).fold(log)
 
 
@@ -114,7 +113,7 @@ def test_only_a_message_that_still_grows_has_rows_of_deltas(
     grows = {
         message["id"]
         for channel in channels_of(log)
-        for message in pages.conversation(store, Fold(store), channel)["messages"]
+        for message in conversation(store, Fold(store), channel)["messages"]
         if not message["done"]
     }
     deltas = {records.id_text("m", key[14:26]) for key, _ in rows(store) if key[13:14] == b"D"}

@@ -24,6 +24,7 @@ from sk_bus.vocabulary import Event
 from sk_history import pages
 from sk_history.fold import Fold
 from sk_history.store import MemoryStore
+from tests.unit.sk_history.logs import conversation, older
 
 HERE, THERE = ids.channel_id(1), ids.channel_id(2)
 ALICE, BOB = AgentName("alice"), AgentName("bob")
@@ -64,10 +65,10 @@ def test_paging_back_gives_the_messages_in_slices_of_a_hundred(count: int, neigh
     mine = [said(10 + n // 3, n % 3) for n in range(count)]
     others = [said(10 + n, 9, THERE) for n in range(neighbours)]
     store, fold = history(*mine, *others)
-    page = pages.conversation(store, fold, HERE)
+    page = conversation(store, fold, HERE)
     got = ids_of(page)
     while page["more"]:
-        page = pages.older(store, fold, HERE, MessageId(got[0]))
+        page = older(store, fold, HERE, MessageId(got[0]))
         assert len(page["messages"]) <= pages.PAGE
         got = ids_of(page) + got
     assert got == [event.message.id for event in mine]
@@ -75,7 +76,7 @@ def test_paging_back_gives_the_messages_in_slices_of_a_hundred(count: int, neigh
 
 def test_the_tenth_message_of_an_input_comes_after_the_ninth() -> None:
     store, fold = history(said(10, 10), said(10, 9))
-    assert ids_of(pages.conversation(store, fold, HERE)) == [
+    assert ids_of(conversation(store, fold, HERE)) == [
         ids.message_id(10, 9),
         ids.message_id(10, 10),
     ]
@@ -84,13 +85,13 @@ def test_the_tenth_message_of_an_input_comes_after_the_ninth() -> None:
 def test_an_unknown_channel_is_refused_by_name() -> None:
     store, fold = history()
     with pytest.raises(RefusedError, match=ids.channel_id(77)):
-        pages.conversation(store, fold, ids.channel_id(77))
+        conversation(store, fold, ids.channel_id(77))
 
 
 def test_a_text_that_is_no_id_is_refused() -> None:
     store, fold = history()
     with pytest.raises(RefusedError, match="There is no message nonsense"):
-        pages.older(store, fold, HERE, MessageId("nonsense"))
+        older(store, fold, HERE, MessageId("nonsense"))
 
 
 def test_channels_come_oldest_first() -> None:
@@ -104,7 +105,7 @@ def test_a_conversation_shows_whose_turn_keeps_it_waiting() -> None:
     store, fold = history(
         TurnChanged(channel=HERE, busy=True, queued=2, answering=BOB, waitingFor=waiting)
     )
-    view = pages.conversation(store, fold, HERE)
+    view = conversation(store, fold, HERE)
     assert (view["busy"], view["queued"], view["answering"], view["waitingFor"]) == (
         True,
         2,
