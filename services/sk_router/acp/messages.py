@@ -1,0 +1,185 @@
+"""JSON-RPC frames of ACP version 1: building ours, reading theirs leniently.
+
+A frame is told by what it has: ``method`` and ``id`` make a request, ``method`` alone a
+notification, anything else with an ``id`` an answer. The two directions number their requests
+apart, so ids are compared only with those of the same direction, and echoed exactly as they came.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from sk_bus.model import BlobRef, Text
+from sk_router.texts import head, whole_characters
+
+VERSION = 1
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+AUTHENTICATION_REQUIRED = -32000
+
+INITIALIZE: dict[str, Any] = {
+    "protocolVersion": VERSION,
+    # Neither files nor terminals: agents then use their own tools.
+    "clientCapabilities": {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+    },
+    "clientInfo": {"name": "sidekicks", "title": "Sidekicks", "version": "0.1.0"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    id: Any
+    method: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    method: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``error`` wins where an answer has both."""
+
+    id: Any
+    result: Any = None
+    error: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """JSON that is no frame of the protocol."""
+
+    why: str
+
+
+Frame = Request | Notification | Answer | Noise
+
+
+def loaded(line: str) -> Any:
+    """The JSON of a line.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        # Half of a surrogate pair, NaN, or a number of any size: rare, and no reason to lose it.
+        return _mended(json.loads(line))
+
+
+def _mended(value: Any) -> Any:
+    match value:
+        case str():
+            return whole_characters(value)
+        case dict():
+            return {whole_characters(key): _mended(item) for key, item in value.items()}
+        case list():
+            return [_mended(item) for item in value]
+        case _:
+            return value
+
+
+def frame(data: Any) -> Frame:
+    """What a line's JSON says."""
+    if not isinstance(data, dict):
+        return Noise("no object")
+    method = data.get("method")
+    if isinstance(method, str):
+        params = data.get("params")
+        params = params if isinstance(params, dict) else {}
+        if "id" in data:
+            return Request(data["id"], method, params)
+        return Notification(method, params)
+    if "id" not in data:
+        return Noise("neither method nor id")
+    error = data.get("error")
+    if error is not None:
+        return Answer(data["id"], error=error if isinstance(error, dict) else {"message": error})
+    return Answer(data["id"], result=data.get("result"))
+
+
+def same_id(ours: int, theirs: Any) -> bool:
+    """Whether an answer's id is that of our request; some peers turn numbers into strings."""
+    if isinstance(theirs, bool):
+        return False
+    return bool(theirs == ours) or theirs == str(ours)
+
+
+def _line(data: dict[str, Any]) -> str:
+    return orjson.dumps({"jsonrpc": "2.0", **data}).decode()
+
+
+def request(n: int, method: str, params: dict[str, Any]) -> str:
+    return _line({"id": n, "method": method, "params": params})
+
+
+def notification(method: str, params: dict[str, Any]) -> str:
+    return _line({"method": method, "params": params})
+
+
+def result(request_id: Any, value: Any) -> str:
+    return _line({"id": request_id, "result": value})
+
+
+def error(request_id: Any, code: int, message: str) -> str:
+    return _line({"id": request_id, "error": {"code": code, "message": message}})
+
+
+def cancel(session: str) -> str:
+    return notification("session/cancel", {"sessionId": session})
+
+
+def selected(request_id: Any, option: str) -> str:
+    return result(request_id, {"outcome": {"outcome": "selected", "optionId": option}})
+
+
+def cancelled(request_id: Any) -> str:
+    return result(request_id, {"outcome": {"outcome": "cancelled"}})
+
+
+def prompt(session: str, text: Text) -> dict[str, Any]:
+    """The params of a prompt of one text."""
+    said: Any = {"$blob": text.sha256} if isinstance(text, BlobRef) else text
+    return {"sessionId": session, "prompt": [{"type": "text", "text": said}]}
+
+
+def new_session(cwd: str, digest: str, servers: int) -> dict[str, Any]:
+    """The params of ``session/new``; MCP servers hold secrets, so only their place is named."""
+    return {"cwd": cwd, "mcpServers": {"$def": f"{digest}#/mcpServers"} if servers else []}
+
+
+def text(value: Any) -> Text | None:
+    """A string, or what stands for a long one; ``None`` for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and isinstance(value.get("$blob"), dict):
+        blob = value["$blob"]
+        match blob.get("sha256"), blob.get("length"), blob.get("head"):
+            case str(sha256), int(length), str(begin):
+                return BlobRef(sha256=sha256, length=length, head=begin)
+    return None
+
+
+def string(value: Any, default: str = "") -> str:
+    """A string that is short by its nature, or its beginning."""
+    found = text(value)
+    return default if found is None else head(found)
+
+
+def worded(error_: dict[str, Any]) -> str:
+    """An error in the agent's words, with the details that some hide in ``data``."""
+    message = string(error_.get("message")) or "an error without a message"
+    data = error_.get("data")
+    details = data.get("details") if isinstance(data, dict) else data
+    if details is None and isinstance(data, dict) and data:
+        details = orjson.dumps(data).decode()
+    said = string(details)
+    return f"{message}: {said}" if said and said not in message else message

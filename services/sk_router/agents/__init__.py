@@ -1,0 +1,1 @@
+"""Agents as the router sees them: one life each, and how many may live at once."""

@@ -1,0 +1,416 @@
+"""The one decider: what follows from an input of the log, said as events.
+
+``decide`` reads no clock, draws no lot and looks at nothing but the state and its inputs; the state
+moves on by exactly the events that it returns. It is called once for each input, and never again:
+after a restart the events are evolved, not decided anew.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+from sk_bus import ids
+from sk_bus.commands import (
+    AnswerPermission,
+    Cancel,
+    Command,
+    Direct,
+    Restart,
+    Send,
+    Shutdown,
+    Start,
+    Stop,
+)
+from sk_bus.errors import problem
+from sk_bus.events import ChannelsChanged, ConfigChanged
+from sk_bus.internal import (
+    FactExited,
+    FactFrame,
+    FactUp,
+    HistoryRestored,
+    SessionChanged,
+    TimerFired,
+)
+from sk_bus.model import AgentName, Channel, ChannelId, Problem
+from sk_bus.vocabulary import Event
+from sk_router.acp import messages, sessions
+from sk_router.agents import lifecycle, lives, pool
+from sk_router.channels import answers, permissions, turns
+from sk_router.decision import Decision, Input
+from sk_router.state import Basis, Life, Run, State
+
+IDLE_CHECK = 30_000
+_CHUNKS = {"agent_message_chunk": "text", "agent_thought_chunk": "thought"}
+
+
+def decide(state: State, inputs: Iterable[Input]) -> Decision:
+    """Decide on inputs in their order; what follows stands in the decision returned.
+
+    A run of text of one part becomes one delta, also over several inputs.
+    """
+    decision = Decision(state)
+    for one in inputs:
+        decision.begin(one)
+        event = one.event
+        if isinstance(event, FactFrame):
+            try:
+                data = messages.loaded(event.line)
+            except ValueError:
+                decision.note(f"{event.agent}: a frame that isn't JSON")
+                continue
+            if _more_text(decision, event, data):
+                continue
+            decision.flush()
+            _frame(decision, event, data)
+        else:
+            decision.flush()
+            _decide(decision, event)
+        _follow_up(decision)
+        decision.settle()
+    answers.tell_amended(decision)
+    decision.settle()
+    return decision
+
+
+def _more_text(decision: Decision, event: FactFrame, data: Any) -> bool:
+    """Take the frame if it is more text of the part that grows: nearly all frames are."""
+    try:
+        if data["method"] != "session/update" or "id" in data:
+            return False
+        params = data["params"]
+        update = params["update"]
+        kind = _CHUNKS[update["sessionUpdate"]]
+        content = update["content"]
+        text = content["text"]
+        session = params["sessionId"]
+        if content["type"] != "text" or type(text) is not str or not text:
+            return False
+        channel = decision.state.routes[event.agent, event.inc, session]
+        turn = decision.state.talks[channel].turn
+    except (KeyError, TypeError):
+        return False
+    if turn is None or turn.messageId is None or turn.agent != event.agent:
+        return False
+    if turn.phase != "prompt" or turn.chunk != (update.get("messageId") or ""):
+        return False
+    joined = decision.joined_at(turn.messageId)
+    if joined is None:
+        decision.flush()
+        parts = decision.state.messages[turn.messageId].parts
+        last = parts[-1] if parts else None
+        if not isinstance(last, Run):
+            return False
+        joined = len(parts) - 1, last.kind
+    if joined[1] != kind:
+        return False
+    decision.add_text(channel, turn.messageId, joined[0], kind, text)
+    return True
+
+
+def _decide(decision: Decision, event: Event) -> None:
+    match event:
+        case Command():
+            _command(decision, event)
+        case FactUp():
+            if _known(decision, event.agent, event.inc):
+                lives.step(decision, event.agent, lifecycle.CameUp())
+        case FactExited():
+            if _known(decision, event.agent, event.inc):
+                _exited(decision, event)
+        case TimerFired(id=id_):
+            _timer(decision, id_)
+        case ConfigChanged():
+            _configured(decision, event)
+        case HistoryRestored():
+            _restored(decision, event)
+        case _:
+            pass  # what others say to each other
+
+
+def _follow_up(decision: Decision) -> None:
+    """What follows from any input: starts, turns, the close, and what is told of them."""
+    while True:
+        while decision.became:
+            became = decision.became.popleft()
+            turns.agent_became(decision, became)
+            if became.gone and lives.configured(decision, became.agent) is None:
+                decision.put("lives", became.agent, None)
+        lives.launch(decision)
+        turns.dispatch(decision)
+        if not decision.became:
+            break
+    state = decision.state
+    living = pool.living(state)
+    if state.closing and not living:
+        decision.succeed(state.closing)
+        decision.put("basis", "", replace(state.basis[""], closing=()))
+    if living and "idle" not in state.timers:
+        decision.timer("idle", decision.mono + IDLE_CHECK)
+    turns.tell_turns(decision)
+
+
+# --- commands -------------------------------------------------------------------------------
+
+
+def _command(decision: Decision, command: Command) -> None:
+    refusal = _refusal(decision, command)
+    if refusal is not None:
+        decision.refuse([command.id], refusal)
+        return
+    match command:
+        case Start(agent=agent):
+            refusal = lives.start(decision, agent, command.id)
+            if refusal is not None:
+                decision.refuse([command.id], refusal)
+        case Stop(agent=agent):
+            turns.stop_agent(decision, agent, "asked")
+            lives.step(decision, agent, lifecycle.StopAsked("asked", command.id))
+        case Restart(agent=agent):
+            _restart(decision, agent, command)
+        case Direct(agent=agent):
+            decision.succeed([command.id], _direct(decision, agent))
+        case Send(channel=channel, text=text):
+            decision.succeed([command.id], turns.send(decision, channel, text))
+        case Cancel(channel=channel):
+            turns.cancel(decision, channel)
+            decision.succeed([command.id])
+        case AnswerPermission():
+            permissions.answered(decision, command)
+        case Shutdown():
+            _close(decision, command)
+        case _:
+            raise AssertionError(command)
+
+
+def _refusal(decision: Decision, command: Command) -> Problem | None:
+    """Why a command can't be carried out, as far as that shows before it is."""
+    state = decision.state
+    if state.closing and isinstance(command, Start | Restart | Direct | Send):
+        return problem("closing", "Sidekicks is closing")
+    match command:
+        case Start(agent=agent) | Stop(agent=agent) | Restart(agent=agent):
+            return _no_such_agent(decision, agent)
+        case Direct(agent=agent):
+            exists = any(one.direct == agent for one in state.channels.values())
+            return None if exists else _no_such_agent(decision, agent)
+        case Send(channel=channel) | Cancel(channel=channel) if channel not in state.channels:
+            return problem("no-such-channel", "no such channel: {channel}", channel=channel)
+        case Send(text=str(text)) if not text.strip():
+            return problem("empty-text", "the text is empty")
+        case Send(channel=channel) if not state.channels[channel].direct:
+            return problem("not-offered", "only direct conversations are answered so far")
+        case Send() | Cancel() | AnswerPermission() | Shutdown():
+            return None
+        case _:
+            name = type(command).__name__
+            return problem("not-offered", "{command} is not offered yet", command=name)
+
+
+def _no_such_agent(decision: Decision, agent: AgentName) -> Problem | None:
+    names = [one.name for one in decision.state.config.agents]
+    if agent in names:
+        return None
+    folded = {name.casefold(): name for name in names}
+    near = get_close_matches(agent.casefold(), sorted(folded), n=1)
+    if near:
+        nearest = folded[near[0]]
+        text = "no such agent: {agent}; did you mean {nearest}?"
+        return problem("no-such-agent", text, agent=agent, nearest=nearest)
+    return problem("no-such-agent", "no such agent: {agent}", agent=agent)
+
+
+def _restart(decision: Decision, agent: AgentName, command: Restart) -> None:
+    life = decision.life(agent)
+    if life.alive and pool.counts(life):
+        turns.restart_agent(decision, agent)
+        lives.step(decision, agent, lifecycle.RestartAsked(decision.seq, command.id))
+        return
+    refusal = lives.start(decision, agent, command.id)
+    if refusal is not None:
+        decision.refuse([command.id], refusal)
+
+
+def _direct(decision: Decision, agent: AgentName) -> ChannelId:
+    channels = decision.state.channels
+    for channel in sorted(channels.values(), key=lambda one: ids.sort_key(one.id)):
+        if channel.direct == agent:
+            return channel.id
+    made = Channel(id=ids.channel_id(decision.seq), direct=agent, members=(agent,))
+    _tell_channels(decision, [*channels.values(), made])
+    return made.id
+
+
+def _tell_channels(decision: Decision, channels: Sequence[Channel]) -> None:
+    oldest_first = sorted(channels, key=lambda one: ids.sort_key(one.id))
+    decision.say(ChannelsChanged(channels=tuple(oldest_first)))
+
+
+def _close(decision: Decision, command: Shutdown) -> None:
+    """The orderly close: answers end, the queue is dropped, agents stop."""
+    basis = decision.state.basis.get("", Basis())
+    decision.put("basis", "", replace(basis, closing=(*basis.closing, command.id)))
+    for channel in sorted(decision.state.talks):
+        turns.cancel(decision, ChannelId(channel))
+    for agent in sorted(decision.state.lives):
+        permissions.cancel_all(decision, AgentName(agent), by="stop")
+        lives.step(decision, AgentName(agent), lifecycle.StopAsked("closing"))
+
+
+# --- facts ----------------------------------------------------------------------------------
+
+
+def _known(decision: Decision, agent: AgentName, inc: int) -> bool:
+    """Whether a fact is of the life that we know: others are over, or of another epoch."""
+    life = decision.life(agent)
+    return life.alive and life.inc == inc
+
+
+def _frame(decision: Decision, event: FactFrame, data: Any) -> None:
+    agent = event.agent
+    if not _known(decision, agent, event.inc):
+        decision.note(f"{agent}: a frame of a life that is over")
+        return
+    match messages.frame(data):
+        case messages.Answer() as answer:
+            _answer(decision, agent, answer)
+        case messages.Request() as request:
+            _request(decision, agent, request)
+        case messages.Notification("session/update", params):
+            sessions.updated(decision, agent, params)
+        case messages.Notification("$/cancel_request", params):
+            permissions.withdrawn(decision, agent, params.get("requestId"))
+        case messages.Notification(method, _):
+            decision.note(f"{agent}: a notification that we don't know: {method}")
+        case messages.Noise(why):
+            decision.note(f"{agent}: no frame of ACP: {why}")
+
+
+def _answer(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
+    call = lives.called(decision, agent, answer.id)
+    if call is None:
+        decision.note(f"{agent}: an answer that nothing waits for: id {answer.id!r}")
+        return
+    match call.method:
+        case "initialize":
+            _initialized(decision, agent, answer)
+        case "session/new":
+            sessions.opened(decision, agent, call, answer)
+        case "session/prompt":
+            assert call.channel is not None
+            turns.responded(decision, call.channel, agent, answer)
+        case method:
+            raise AssertionError(method)
+
+
+def _initialized(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
+    if answer.error is not None:
+        said = messages.worded(answer.error)
+        params = {"agent": agent, "code": answer.error.get("code")}
+        failed = Problem(id="agent-error", message=said, params=params)
+        lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
+        return
+    result = answer.result if isinstance(answer.result, dict) else {}
+    version = result.get("protocolVersion")
+    if type(version) is not int or version != messages.VERSION:
+        failed = problem(
+            "wrong-protocol",
+            "{agent} speaks version {version} of ACP; Sidekicks speaks version {ours}",
+            agent=agent,
+            version=version,
+            ours=messages.VERSION,
+        )
+        lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
+        return
+    capabilities = result.get("agentCapabilities")
+    capabilities = capabilities if isinstance(capabilities, dict) else {}
+    lives.step(decision, agent, lifecycle.HandshakeSucceeded(capabilities, decision.mono))
+
+
+def _request(decision: Decision, agent: AgentName, request: messages.Request) -> None:
+    """A request is never left without an answer, unless nothing reaches the agent any more."""
+    if not lives.reachable(decision.life(agent)):
+        decision.note(f"{agent}: {request.method} while it is being stopped")
+        return
+    if request.method != "session/request_permission":
+        line = messages.error(
+            request.id, messages.METHOD_NOT_FOUND, f"Method not found: {request.method}"
+        )
+        lives.write(decision, agent, line)
+        return
+    channel = sessions.channel_of(decision, agent, request.params)
+    if channel is None:
+        lives.write(
+            decision, agent, messages.error(request.id, messages.INVALID_PARAMS, "no such session")
+        )
+        return
+    permissions.requested(decision, channel, agent, request)
+
+
+def _exited(decision: Decision, event: FactExited) -> None:
+    given = decision.life(event.agent).answered
+    lives.step(decision, event.agent, lifecycle.Exited(event, event.agent))
+    permissions.lost(decision, given, event.taken)
+
+
+# --- time, configuration, a new epoch -------------------------------------------------------
+
+
+def _timer(decision: Decision, id_: str) -> None:
+    deadline = decision.state.timers.get(id_)
+    if deadline is None or decision.mono < deadline:
+        return  # overtaken
+    decision.untimer(id_)
+    kind, _, about = id_.partition("/")
+    match kind:
+        case "start":
+            agent = AgentName(about)
+            late = problem("start-late", "{agent} didn't start in time", agent=agent)
+            lives.step(decision, agent, lifecycle.HandshakeFailed(late))
+        case "session":
+            sessions.late(decision, ChannelId(about))
+        case "cancel":
+            turns.stayed_deaf(decision, ChannelId(about))
+        case "tail":
+            answers.forget_tail(decision, about)
+        case "idle":
+            for idle in pool.idle_since(decision.state, decision.mono):
+                lives.step(decision, idle, lifecycle.StopAsked("idle"))
+        case _:
+            pass  # "quiet": the queue is looked at after every input
+
+
+def _configured(decision: Decision, event: ConfigChanged) -> None:
+    basis = decision.state.basis.get("", Basis())
+    decision.put("basis", "", replace(basis, config=event.config))
+    for agent in event.config.agents:
+        if agent.name in decision.state.lives:
+            lives.step(decision, agent.name, lifecycle.Defined(agent.digest))
+        else:
+            decision.put("lives", agent.name, Life())
+            lives.show(decision, agent.name)
+    configured = {agent.name for agent in event.config.agents}
+    for key in sorted(decision.state.lives.keys() - configured):
+        agent_gone = AgentName(key)
+        turns.stop_agent(decision, agent_gone, "removed")
+        lives.step(decision, agent_gone, lifecycle.StopAsked("removed"))
+        if not decision.life(agent_gone).alive:
+            decision.put("lives", agent_gone, None)
+    for idle in pool.excess(decision.state):
+        lives.step(decision, idle, lifecycle.StopAsked("evicted"))
+
+
+def _restored(decision: Decision, event: HistoryRestored) -> None:
+    """A new epoch: what the history kept is what there is."""
+    if event.channels:
+        _tell_channels(decision, event.channels)
+    for session in event.sessions:
+        decision.say(
+            SessionChanged(
+                channel=session.channel,
+                agent=session.agent,
+                inc=0,
+                sessionId=session.sessionId,
+                seen=session.seen,
+            )
+        )

@@ -1,0 +1,200 @@
+"""The router's process: inputs from the log to the decider, what it says back to the log.
+
+Recovery first: a snapshot, then what was published since, evolved and never decided anew. Then
+each input once, with the last of them as our position at the bus. No rule of the product is here.
+"""
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sk_bus import service as harness
+from sk_bus.blobs import BlobStore
+from sk_bus.contract import Heartbeat, Hello, Producer, Resync
+from sk_bus.errors import SidekicksError, problem
+from sk_bus.events import Kind
+from sk_bus.failpoints import failpoint
+from sk_bus.internal import FactFrame
+from sk_bus.model import Cursor
+from sk_bus.queries import Preview, PreviewView
+from sk_bus.vocabulary import Event, decoded
+from sk_bus.wire import Batch
+from sk_router.decide import decide
+from sk_router.decision import Decision, Input
+from sk_router.evolve import evolve
+from sk_router.recipients import preview
+from sk_router.snapshots import SnapshotFiles
+from sk_router.state import State
+from sk_router.timers import Clock
+from sk_router.unfolding import unfolded
+
+NAME = "router"
+# What a decision may depend on; everything else is passed over.
+_READ = frozenset(
+    ("fact:up", "fact:frame", "fact:exited", "timer:fired", "config:changed", "history:restored")
+)
+_KINDS = Kind.COMMAND | Kind.FACT | Kind.INTERNAL | Kind.PUBLIC
+_SNAPSHOT_AFTER = 20_000  # inputs
+_SNAPSHOT_EVERY = 30.0  # seconds, while inputs come
+
+
+class LostJournalError(Exception):
+    """What the state is folded from is no longer in the journal, and no snapshot stands in."""
+
+
+def main() -> None:
+    harness.run(NAME, _router)
+
+
+async def _router(service: harness.Service) -> None:
+    producer = await service.bus.producer(NAME)
+    clock_producer = await service.bus.producer("timer")
+    # Asked after the producer: every batch of ours is at or below this head.
+    hello = await service.bus.hello()
+    files = SnapshotFiles(Path(hello.directory))
+    recovered = await _recovered(service, producer, hello, files)
+    clock = Clock(clock_producer, recovered.state.timers)
+    live = _Live(service, producer, files, clock, recovered)
+    service.answers(Preview, live.preview)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(producer.run())
+        tasks.create_task(clock_producer.run())
+        tasks.create_task(clock.run())
+        tasks.create_task(live.run())
+
+
+@dataclass(slots=True)
+class _Recovered:
+    """The state after every input up to ``decided``; ``floors`` are those of its snapshots."""
+
+    state: State
+    epoch: int
+    decided: int
+    floors: list[int]
+
+
+async def _recovered(
+    service: harness.Service, producer: Producer, hello: Hello, files: SnapshotFiles
+) -> _Recovered:
+    position = producer.position
+    # An epoch is named by the number its seqs start from: an older position is of an older one.
+    if not isinstance(position, int) or position < hello.epoch:
+        return _Recovered(State(), hello.epoch, 0, [])
+    usable = files.read(hello.epoch, position)
+    if not usable and hello.floor > hello.epoch + 1:
+        raise LostJournalError(
+            f"{hello.directory} has no usable router.snapshot, and its journal begins at "
+            f"{hello.floor}; remove the journal folder there to begin a new epoch"
+        )
+    state, decided = (usable[0].state, usable[0].decided) if usable else (State(), 0)
+    if decided < position:
+        await _fold(service, state, Cursor(epoch=hello.epoch, seq=decided), hello.head)
+    return _Recovered(state, hello.epoch, position, [one.decided for one in reversed(usable)])
+
+
+async def _fold(service: harness.Service, state: State, after: Cursor, head: int) -> None:
+    """Evolve over what we published about inputs behind ``after``."""
+    if after.seq >= head:
+        return
+    async with aclosing(service.bus.follow(after)) as followed:
+        async for item in followed:
+            if isinstance(item, Resync):
+                raise LostJournalError(f"the journal begins at {item.floor}, not at {after.seq}")
+            if isinstance(item, Heartbeat):
+                continue
+            if item.producer == NAME and item.position > after.seq:
+                for _, event in item.events():
+                    evolve(state, event)
+            if item.last >= head:
+                return
+
+
+class _Live:
+    """Input after input, and what follows from each."""
+
+    def __init__(
+        self,
+        service: harness.Service,
+        producer: Producer,
+        files: SnapshotFiles,
+        clock: Clock,
+        recovered: _Recovered,
+    ) -> None:
+        self._service = service
+        self._producer = producer
+        self._files = files
+        self._clock = clock
+        self._state = recovered.state
+        self._epoch = recovered.epoch
+        self._decided = recovered.decided
+        self._floors = recovered.floors[-2:]
+        self._blobs = BlobStore(Path(service.hello.directory))
+        self._inputs = 0
+        self._snapshot_at = asyncio.get_running_loop().time() + _SNAPSHOT_EVERY
+
+    async def run(self) -> None:
+        self._report()
+        after = Cursor(epoch=self._epoch, seq=self._decided)
+        async for item in self._service.bus.follow(after):
+            if isinstance(item, Resync):
+                raise LostJournalError(f"the journal begins at {item.floor}, behind {after.seq}")
+            if isinstance(item, Heartbeat):
+                continue
+            if item.kinds & _KINDS and item.producer != NAME:
+                self._take(item)
+                await self._snapshot()
+            self._service.advance(item.last)
+            self._report()
+
+    def _take(self, batch: Batch) -> None:
+        inputs = [
+            Input(seq, batch.ts, batch.mono, self._whole(event))
+            for seq, data in enumerate(batch.raw(), batch.first)
+            if data.get("type") in _READ or str(data.get("type")).startswith("cmd:")
+            if data.get("type") != "cmd:result" and (event := decoded(data)) is not None
+        ]
+        if not inputs:
+            return
+        decision = decide(self._state, inputs)
+        self._decided = batch.last
+        self._inputs += len(inputs)
+        self._publish(decision, batch.last)
+
+    def _whole(self, event: Event) -> Event:
+        if isinstance(event, FactFrame) and event.raw is not None:
+            return replace(event, line=unfolded(event.line, self._blobs.text))
+        return event
+
+    def _publish(self, decision: Decision, position: int) -> None:
+        for text in decision.blobs.values():
+            self._blobs.put(text)
+        failpoint("router_decided")
+        self._producer.put(decision.events, position)
+        for note in decision.notes:
+            self._service.log.info("%s", note)
+        self._clock.look()
+
+    async def _snapshot(self) -> None:
+        """Keep the state now and then, between two batches, with all that was said confirmed."""
+        now = asyncio.get_running_loop().time()
+        if not self._inputs or (self._inputs < _SNAPSHOT_AFTER and now < self._snapshot_at):
+            return
+        await self._producer.drained()
+        self._files.write(self._epoch, self._decided, self._state)
+        self._floors = [*self._floors, self._decided][-2:]
+        self._inputs = 0
+        self._snapshot_at = now + _SNAPSHOT_EVERY
+
+    def _report(self) -> None:
+        self._service.position = self._producer.position
+        # What the older snapshot can't do without; everything, while there are not two.
+        self._service.floor = self._floors[0] + 1 if len(self._floors) == 2 else self._epoch
+
+    async def preview(self, query: Preview) -> PreviewView:
+        channel = self._state.channels.get(query.channel)
+        if channel is None:
+            raise SidekicksError(
+                problem("no-such-channel", "no such channel: {channel}", channel=query.channel)
+            )
+        return preview(self._state, channel)
