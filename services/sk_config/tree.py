@@ -70,7 +70,7 @@ def tree_of(text: str) -> Tree:
 
 def _composed(text: str, tree: Tree) -> yaml.Node | None:
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
     except yaml.reader.ReaderError as error:
         tree.problems.append(_unreadable_character(text, int(error.position)))
         return None
@@ -81,8 +81,8 @@ def _composed(text: str, tree: Tree) -> yaml.Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark or loader.get_mark()
         tree.problems.append(_syntax(error, mark))
-    except RecursionError:
-        tree.problems.append(_nested(loader.get_mark()))
+    except _TooMuchError as too_much:
+        tree.problems.append(too_much.problem)
     except (ValueError, OverflowError, IndexError):
         # PyYAML lets them out for numbers and escapes beyond all bounds.
         made = problem("syntax", "this can't be read as YAML")
@@ -92,6 +92,29 @@ def _composed(text: str, tree: Tree) -> yaml.Node | None:
     finally:
         loader.dispose()
     return None
+
+
+class _TooMuchError(Exception):
+    """The text stands for more than a configuration can need."""
+
+    def __init__(self, made: Problem) -> None:
+        self.problem = made
+        super().__init__(made.message)
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes, which PyYAML does by recursion, no deeper than a configuration can be."""
+
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            raise _TooMuchError(_nested(event.start_mark))
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 def _unreadable_character(text: str, position: int) -> Problem:
@@ -135,14 +158,6 @@ def _at(made: Problem, mark: Any = None) -> Problem:
 
 def _placed(made: Problem, line: int, column: int) -> Problem:
     return Problem(id=made.id, message=made.message, params=made.params, line=line, column=column)
-
-
-class _TooMuchError(Exception):
-    """The text stands for more than a configuration can need."""
-
-    def __init__(self, made: Problem) -> None:
-        self.problem = made
-        super().__init__(made.message)
 
 
 class _Walk:

@@ -1,0 +1,356 @@
+"""What is said about a configuration file, and where."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sk_config.check import check
+from sk_config.surroundings import Surroundings
+
+HERE = Surroundings(
+    folder="/home/u/conf",
+    home="/home/u",
+    variables={"PATH": "/bin:/usr/bin", "TOKEN": "t0ken-t0ken"},
+    beside="/opt/sk/bin",
+    executable=lambda path: path in {"/bin/agent", "/opt/sk/bin/sk-demo-agent", "/home/u/conf/run"},
+    directory=lambda path: path.startswith("/home/u"),
+)
+AGENT = "agents: [{name: a, command: agent}]"
+
+
+def found(text: str) -> list[tuple[int | None, int | None, str]]:
+    verdict = check(text, HERE)
+    return [(one.line, one.column, one.id) for one in (*verdict.problems, *verdict.warnings)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "id_"),
+    [
+        # YAML itself
+        ("agents: [", 1, 10, "syntax"),
+        ("theme: dark\n\tlanguage: en", 2, 1, "syntax"),
+        ("theme: dark\n language: en", 2, 10, "syntax"),
+        ("theme: 'dark", 1, 13, "syntax"),
+        ("theme: *dark", 1, 8, "syntax"),
+        ("theme: dark\n---\ntheme: light", 2, 1, "syntax"),
+        ("theme: dark\nlanguage: \x01", 2, 11, "syntax"),
+        ('theme: "\\ud800"', 1, 8, "bad-character"),
+        ('theme: "\\UFFFFFFFF"', 1, 11, "syntax"),
+        ("theme: !mine dark", 1, 8, "unknown-tag"),
+        ("? [a]\n: b", 1, 3, "bad-key"),
+        ("<<: 3", 1, 5, "bad-merge"),
+        ("limits: !!int many", 1, 9, "bad-value"),
+        ("&a [*a]", 1, 1, "too-deep"),
+        ("[" * 3000, 1, 51, "too-deep"),
+        ("- theme", 1, 1, "wrong-type"),
+        ("just words", 1, 1, "wrong-type"),
+        # duplicate keys
+        ("theme: dark\nlanguage: en\ntheme: light", 3, 1, "duplicate-key"),
+        ("agents:\n- name: a\n  command: agent\n  name: b", 4, 3, "duplicate-key"),
+        # unknown fields
+        ("them: dark", 1, 1, "unknown-field"),
+        ("limits:\n  maxrunningagents: 2", 2, 3, "unknown-field"),
+        ("agents:\n- {name: a, comand: x, command: agent}", 2, 13, "unknown-field"),
+        ("agents: [{name: a, command: agent, permissions: [{kin: x}]}]", 1, 51, "unknown-field"),
+        # types
+        ("theme: 3", 1, 8, "out-of-range"),
+        ("agents: many", 1, 9, "wrong-type"),
+        ("agents: [a]", 1, 10, "wrong-type"),
+        ("limits: 3", 1, 9, "wrong-type"),
+        ("limits: {maxRunningAgents: '3'}", 1, 28, "wrong-type"),
+        ("limits: {maxRunningAgents: true}", 1, 28, "wrong-type"),
+        ("history: {keepUnfinished: 1}", 1, 27, "wrong-type"),
+        ("agents: [{name: no, command: agent}]", 1, 17, "wrong-type"),
+        ("agents: [{name: 012, command: agent}]", 1, 17, "wrong-type"),
+        ("agents: [{name: 2026-01-01, command: agent}]", 1, 17, "wrong-type"),
+        ("agents: [{name: a, command: agent, args: [-v, 3]}]", 1, 47, "wrong-type"),
+        ("agents: [{name: a, command: agent, env: {PORT: 8080}}]", 1, 48, "wrong-type"),
+        ("agents: [{name: a, command: agent, env: [PORT]}]", 1, 41, "wrong-type"),
+        # ranges
+        ("theme: blue", 1, 8, "out-of-range"),
+        ("language: de", 1, 11, "out-of-range"),
+        ("limits: {maxRunningAgents: 0}", 1, 28, "out-of-range"),
+        ("limits: {maxRunningAgents: 5000}", 1, 28, "out-of-range"),
+        ("limits: {stopIdleAgentsAfter: 10}", 1, 31, "bad-duration"),
+        ("limits: {stopIdleAgentsAfter: soon}", 1, 31, "bad-duration"),
+        ("limits: {stopIdleAgentsAfter: 99d}", 1, 31, "out-of-range"),
+        ("agents: [{name: a, command: agent, startTimeout: never}]", 1, 50, "out-of-range"),
+        ("agents: [{name: a, command: agent, startTimeout: 2h}]", 1, 50, "out-of-range"),
+        (f"agents: [{{name: a, command: agent, title: {'t' * 65}}}]", 1, 43, "out-of-range"),
+        ("agents: [{name: a, command: ''}]", 1, 29, "out-of-range"),
+        # names
+        ("agents: [{name: a b, command: agent}]", 1, 17, "bad-name"),
+        ("agents: [{name: .a, command: agent}]", 1, 17, "bad-name"),
+        ("agents: [{name: a., command: agent}]", 1, 17, "bad-name"),
+        ("agents: [{name: '', command: agent}]", 1, 17, "bad-name"),
+        (f"agents: [{{name: {'n' * 33}, command: agent}}]", 1, 17, "bad-name"),
+        (f"{AGENT[:-1]}, {{name: A, command: agent}}]", 1, 44, "duplicate-name"),
+        (f"{AGENT[:-1]}, {{name: Ａ, command: agent}}]", 1, 44, "duplicate-name"),
+        # what is missing
+        ("agents:\n- command: agent", 2, 3, "missing-field"),
+        ("agents:\n- name: a", 2, 3, "missing-field"),
+        ("agents: [{name: a, command: agent, mcpServers: [{name: m}]}]", 1, 49, "missing-field"),
+        (
+            "agents: [{name: a, command: agent, mcpServers: [{name: m, type: http}]}]",
+            1,
+            49,
+            "missing-field",
+        ),
+        # variables
+        ("agents: [{name: a, command: agent, args: ['${NOPE}']}]", 1, 43, "unset-variable"),
+        ("agents: [{name: a, command: agent, env: {K: '${NOPE}'}}]", 1, 45, "unset-variable"),
+        ("agents: [{name: a, command: '${NOPE}'}]", 1, 29, "unset-variable"),
+        ("agents: [{name: a, command: agent, cwd: '${NOPE}'}]", 1, 41, "unset-variable"),
+        ("agents: [{name: a, command: agent, env: {A=B: x}}]", 1, 47, "bad-key"),
+    ],
+)
+def test_a_problem_has_its_line_and_column(text: str, line: int, column: int, id_: str) -> None:
+    assert (line, column, id_) in found(text)
+    assert not check(text, HERE).valid
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "id_"),
+    [
+        ("agents:\n- name: a\n  command: nowhere", 3, 12, "command-not-found"),
+        ("agents: [{name: a, command: ./missing}]", 1, 29, "command-not-found"),
+        ("agents: [{name: a, command: agent, cwd: /nowhere}]", 1, 41, "no-such-folder"),
+        (
+            "agents: [{name: a, command: agent, mcpServers: [{name: m, command: nope}]}]",
+            1,
+            68,
+            "command-not-found",
+        ),
+        (
+            "agents: [{name: a, command: agent, permissions: [{kind: reed, answer: allow_once}]}]",
+            1,
+            57,
+            "unknown-kind",
+        ),
+    ],
+)
+def test_a_warning_does_not_stop_the_file(text: str, line: int, column: int, id_: str) -> None:
+    verdict = check(text, HERE)
+    assert [(one.line, one.column, one.id, one.warning) for one in verdict.warnings] == [
+        (line, column, id_, True)
+    ]
+    assert verdict.valid
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nothing but words",
+        "agents:\nlimits:\nhistory:\n",
+        "theme: dark\nlanguage: fr\n",
+        "limits: {stopIdleAgentsAfter: 0}",
+        "limits: {stopIdleAgentsAfter: never, maxRunningAgents: 1}",
+        "limits: {stopIdleAgentsAfter: 1h30m}",
+        "agents: [{name: Zoë, command: agent}, {name: 李, command: agent}]",
+        "agents: [{name: हिन्दी, command: agent}]",
+        "agents: [{name: a.b-c_d, command: agent, title: , env: , args: }]",
+        "agents: [{name: a, command: agent, env: {NO: 'x', 8080: 'y'}}]",
+        "agents: [{name: a, command: agent, startTimeout: 5m}]",
+        "\ufefftheme: dark".removeprefix("\ufeff"),
+    ],
+)
+def test_nothing_is_wrong_with(text: str) -> None:
+    assert found(text) == []
+
+
+def test_the_nearest_known_name_is_offered() -> None:
+    (made,) = check("limits: {maxAgents: 2}", HERE).problems
+    assert made.params == {"field": "maxAgents", "nearest": "maxRunningAgents"}
+    assert made.message == "unknown field maxAgents: did you mean maxRunningAgents?"
+
+
+def test_defaults_are_those_of_the_specification() -> None:
+    config = check("agents: [{name: a, command: agent}]", HERE).config
+    assert config is not None
+    assert (config.theme, config.language, config.keepUnfinished) == ("system", "system", False)
+    assert (config.limits.maxRunningAgents, config.limits.stopIdleAgentsAfter) == (3, 600_000)
+    (agent,) = config.agents
+    assert (agent.title, agent.startTimeout, agent.cwd) == ("a", 30_000, "/home/u/conf")
+
+
+def test_a_merge_key_brings_fields_in_and_own_ones_win() -> None:
+    text = """
+agents:
+  - &base {name: a, command: agent, title: First, startTimeout: 1m}
+  - {<<: *base, name: b, title: Second}
+"""
+    config = check(text, HERE).config
+    assert config is not None
+    assert [(a.name, a.title, a.startTimeout) for a in config.agents] == [
+        ("a", "First", 60_000),
+        ("b", "Second", 60_000),
+    ]
+
+
+def test_aliases_that_explode_are_bounded() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    assert [id_ for _, _, id_ in found("\n".join(lines))] == ["too-many"]
+
+
+def test_a_text_without_end_is_refused_before_it_is_read() -> None:
+    assert found("x" * 300_000) == [(1, 1, "too-long")]
+
+
+def test_a_definition_has_everything_that_the_bus_must_not_carry() -> None:
+    text = """
+agents:
+  - name: a
+    command: ./run
+    args: ["${TOKEN}", ~/x, "$${TOKEN}"]
+    env: {KEY: "${TOKEN}", PATH: /bin}
+    cwd: work
+    mcpServers:
+      - {name: m, command: agent, args: [-v], env: {SECRET: abcdefgh}}
+      - name: h
+        type: http
+        url: http://x
+        headers: [{name: Authorization, value: Bearer q1w2e3r4}]
+"""
+    verdict = check(text, HERE)
+    (definition,) = verdict.definitions
+    assert json.loads(definition.content) == {
+        "name": "a",
+        "command": "/home/u/conf/run",
+        "args": ["t0ken-t0ken", "/home/u/x", "${TOKEN}"],
+        "env": {"KEY": "t0ken-t0ken", "PATH": "/bin"},
+        "cwd": "/home/u/conf/work",
+        "mcpServers": [
+            {
+                "name": "m",
+                "command": "/bin/agent",
+                "args": ["-v"],
+                "env": [{"name": "SECRET", "value": "abcdefgh"}],
+            },
+            {
+                "type": "http",
+                "name": "h",
+                "url": "http://x",
+                "headers": [{"name": "Authorization", "value": "Bearer q1w2e3r4"}],
+            },
+        ],
+        "path": "/bin",
+    }
+    assert definition.secrets == {"t0ken-t0ken", "abcdefgh", "Bearer q1w2e3r4", "q1w2e3r4"}
+    assert verdict.config is not None
+    (agent,) = verdict.config.agents
+    assert agent.mcpServers == 2
+    said = repr(verdict.config)
+    assert not any(secret in said for secret in definition.secrets)
+    assert "run" not in said
+
+
+def test_a_command_is_looked_up_on_the_path_then_beside_sk_cli() -> None:
+    text = "agents: [{name: a, command: agent}, {name: d, command: sk-demo-agent}]"
+    commands = [json.loads(made.content)["command"] for made in check(text, HERE).definitions]
+    assert commands == ["/bin/agent", "/opt/sk/bin/sk-demo-agent"]
+
+
+def test_only_what_starts_the_process_changes_the_digest() -> None:
+    def digest(text: str) -> str:
+        (definition,) = check(f"agents: [{text}]", HERE).definitions
+        return definition.digest
+
+    base = digest("{name: a, command: agent}")
+    assert digest("{command: agent, title: Other, startTimeout: 1m, name: a}") == base
+    assert digest("{name: a, command: agent, args: [-v]}") != base
+    assert digest("{name: a, command: agent, env: {A: b}}") != base
+    assert digest("{name: a, command: agent, cwd: /home/u}") != base
+
+
+def test_no_problem_quotes_a_secret() -> None:
+    text = """
+agents:
+  - name: a
+    command: hunter2-hunter2
+    args: ["${hunter2_hunter2}"]
+    env: {PASSWORD: hunter2-hunter2, N: 1234567890}
+"""
+    verdict = check(text, HERE)
+    assert verdict.problems
+    assert "hunter2-hunter2" not in repr((verdict.problems, verdict.warnings))
+    assert "1234567890" not in repr((verdict.problems, verdict.warnings))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "*hunter2hunter2",
+        "'hunter2hunter2",
+        "&hunter2hunter2 {",
+        "!hunter2hunter2 x",
+        "@hunter2hunter2",
+    ],
+)
+def test_what_cannot_be_read_is_not_quoted_either(value: str) -> None:
+    verdict = check(f"agents: [{{name: a, command: agent, env: {{K: {value}}}}}]", HERE)
+    assert verdict.problems
+    assert "hunter2" not in repr(verdict.problems)
+
+
+def test_a_hundred_problems_are_enough() -> None:
+    assert len(check("\n".join(f"x{n}: 1" for n in range(500)), HERE).problems) == 100
+
+
+_WORDS = """agents name env limits mcpServers no 1 1e999 0x 2026-01-01 ${X} ${ \\ é ~
+&a *a << ! !!int | > # --- ? { } [ ] , " ' %YAML"""
+_YAMLISH = st.lists(
+    st.sampled_from([*_WORDS.split(), ": ", "\n", "  ", "- ", "\t", "\x00", "\ud800"]), max_size=40
+).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(_YAMLISH, st.text(max_size=200)))
+@example("!<")
+@example("%YAML 99999999999999999999.1\n--- a")
+@example("{" * 500)
+@example("? " * 200)
+@example("a: 1:" + "9" * 6000)
+@example("theme: " + "9" * 6000)
+@example("- " * 5000)
+def test_any_text_has_a_verdict_and_every_problem_a_place(text: str) -> None:
+    verdict = check(text, HERE)
+    assert verdict.valid == (not verdict.problems)
+    lines = text.count("\n") + text.count("\r") + text.count("\x85") + 2
+    lines += text.count("\u2028") + text.count("\u2029")
+    for made in (*verdict.problems, *verdict.warnings):
+        assert made.line is not None
+        assert made.column is not None
+        assert 1 <= made.line <= lines
+        assert made.column >= 1
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["name", "command", "env", "agents", "limits", "args", "x", "headers"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(["agents", "limits", "theme", "history"]), _VALUES))
+def test_any_values_have_a_verdict(data: dict[str, object]) -> None:
+    verdict = check(json.dumps(data), HERE)
+    assert verdict.valid == (not verdict.problems)
+
+
+def test_the_same_text_elsewhere_is_another_matter() -> None:
+    elsewhere = replace(HERE, variables={"PATH": "/nowhere"})
+    assert found(AGENT) == []
+    assert [one.id for one in check(AGENT, elsewhere).warnings] == ["command-not-found"]
