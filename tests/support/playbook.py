@@ -153,13 +153,15 @@ class Playbook:
 
     def direct(self, name: str) -> ChannelId:
         result = self.command(Direct, agent=AgentName(name))
-        assert result is not None and result.ok, result
+        assert result is not None
+        assert result.ok, result
         return result.value
 
     def send(self, channel: ChannelId, text: str) -> str:
         """Send a message; its id."""
         result = self.command(Send, channel=channel, text=text)
-        assert result is not None and result.ok, result
+        assert result is not None
+        assert result.ok, result
         return result.value
 
     def prompted(self, name: str, text: str = "hello", session: str = "s1") -> ChannelId:

@@ -1,0 +1,309 @@
+"""The router's shell on a bus in memory: it takes up its work where another left it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sk_bus.client import BusClient
+from sk_bus.commands import Direct, Send, Shutdown
+from sk_bus.contract import Producer
+from sk_bus.errors import RefusedError
+from sk_bus.events import MessageDelta, MessageUpdated
+from sk_bus.internal import (
+    DoSend,
+    DoStart,
+    DoStop,
+    FactExited,
+    FactFrame,
+    FactUp,
+    HistoryRestored,
+    MemoryChanged,
+)
+from sk_bus.memory import MemoryBus
+from sk_bus.model import AgentName, BlobRef, Cursor, Role
+from sk_bus.paths import Instance
+from sk_bus.queries import Preview
+from sk_bus.service import Service
+from sk_bus.vocabulary import Event
+from sk_bus.wire import Batch
+from sk_router import service as shell
+from sk_router.snapshots import SnapshotFiles
+from sk_router.state import State
+from tests.support.playbook import chunk, configured, folded, update
+
+ALICE = AgentName("alice")
+
+
+def once(body: Callable[[Path], Awaitable[None]]) -> Callable[[Path], None]:
+    def test(tmp_path: Path) -> None:
+        async def bounded() -> None:
+            async with asyncio.timeout(20):
+                await body(tmp_path)
+
+        asyncio.run(bounded())
+
+    test.__name__ = body.__name__
+    return test
+
+
+class Executor:
+    """What carries out orders, with an agent that answers a prompt by its own words."""
+
+    def __init__(self, producer: Producer) -> None:
+        self._producer = producer
+        self.lines: list[tuple[int, int]] = []
+        self.words = ["one ", "two ", "three"]
+        self.held = asyncio.Event()
+        self.held.set()
+
+    async def run(self, bus: BusClient) -> None:
+        async for batch in bus.follow(Cursor(epoch=bus_epoch(bus), seq=0)):
+            if isinstance(batch, Batch):
+                for seq, event in batch.events():
+                    await self._obey(seq, event)
+
+    async def _obey(self, seq: int, event: Event) -> None:
+        match event:
+            case DoStart(agent=agent, inc=inc):
+                self._producer.put([FactUp(agent=agent, inc=inc, pid=1)], seq)
+            case DoSend(agent=agent, inc=inc, n=n, line=line):
+                self.lines.append((inc, n))
+                await self._answer(seq, agent, inc, json.loads(line))
+            case DoStop(agent=agent, inc=inc):
+                gone = FactExited(agent=agent, inc=inc, taken=0, asked=True, code=0)
+                self._producer.put([gone], seq)
+
+    async def _answer(self, seq: int, agent: AgentName, inc: int, frame: dict[str, Any]) -> None:
+        def said(data: Any) -> FactFrame:
+            return FactFrame(agent=agent, inc=inc, end=0, line=json.dumps(data))
+
+        match frame["method"]:
+            case "initialize":
+                answers = [said({"id": frame["id"], "result": {"protocolVersion": 1}})]
+            case "session/new":
+                answers = [said({"id": frame["id"], "result": {"sessionId": "s1"}})]
+            case "session/prompt":
+                answers = [said(update(chunk(word))) for word in self.words]
+                answers.append(said({"id": frame["id"], "result": {"stopReason": "end_turn"}}))
+            case method:
+                raise AssertionError(method)
+        for index, one in enumerate(answers):
+            if index == 2:
+                await self.held.wait()
+            self._producer.put([one], seq)
+
+
+_EPOCH: dict[int, int] = {}
+
+
+def bus_epoch(bus: BusClient) -> int:
+    return _EPOCH[id(bus)]
+
+
+class World:
+    """A bus with history's word in it, an executor, and routers that come and go."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.bus = MemoryBus(directory=directory)
+        self.client = self.bus.client()
+        _EPOCH[id(self.client)] = self.bus.hello.epoch
+        self.tasks: list[asyncio.Task[Any]] = []
+
+    async def begin(self) -> None:
+        for name, event in (("history", HistoryRestored()), ("config", configured("alice"))):
+            producer = await self.client.producer(name)
+            run = asyncio.ensure_future(producer.run())
+            producer.put([event], 1)
+            await producer.drained()
+            run.cancel()
+        producer = await self.client.producer("agents")
+        self.executor = Executor(producer)
+        self.tasks.append(asyncio.ensure_future(producer.run()))
+        self.tasks.append(asyncio.ensure_future(self.executor.run(self.client)))
+
+    @asynccontextmanager
+    async def router(self) -> AsyncIterator[Service]:
+        client = self.bus.client()
+        instance = Instance(name="test", state=self.directory, run=self.directory)
+        service = Service("router", instance, client, self.bus.hello)
+        self.bus.serve("router", service.answered)
+        task = asyncio.ensure_future(shell._router(service))
+        try:
+            yield service
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def log(self) -> list[Event]:
+        return [event for batch in self.bus.batches for _, event in batch.events()]
+
+    async def until(self, reached: Callable[[list[Event]], bool]) -> list[Event]:
+        async for _ in self.client.follow(Cursor(epoch=self.bus.hello.epoch, seq=0)):
+            if reached(self.log()):
+                break
+        return self.log()
+
+    async def end(self) -> None:
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def world(directory: Path) -> AsyncIterator[World]:
+    made = World(directory)
+    await made.begin()
+    try:
+        yield made
+    finally:
+        await made.end()
+
+
+def answers(log: list[Event]) -> list[Any]:
+    return [
+        one.message
+        for one in log
+        if isinstance(one, MessageUpdated) and one.message.role is Role.AGENT and one.message.done
+    ]
+
+
+async def asked(world: World, text: str = "hello") -> None:
+    direct = await world.client.command(Direct(id="direct", agent=ALICE))
+    await world.client.command(Send(id="send", channel=direct.result.value, text=text))
+
+
+@once
+async def test_a_message_is_answered(tmp_path: Path) -> None:
+    async with world(tmp_path) as w, w.router():
+        await asked(w)
+        log = await w.until(lambda log: bool(answers(log)))
+        (answer,) = answers(log)
+        assert [part.text for part in answer.parts] == ["one two three"]
+        assert w.executor.lines == [(w.executor.lines[0][0], n) for n in (1, 2, 3)]
+
+
+@once
+async def test_a_router_that_dies_in_mid_answer_is_taken_over_without_a_trace(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as w:
+        w.executor.held.clear()
+        async with w.router():
+            await asked(w)
+            await w.until(lambda log: any(isinstance(one, MessageDelta) for one in log))
+        w.executor.held.set()
+        async with w.router():
+            log = await w.until(lambda log: bool(answers(log)))
+        (answer,) = answers(log)
+        assert [part.text for part in answer.parts] == ["one two three"]
+        assert [n for _, n in w.executor.lines] == [1, 2, 3]
+        assert folded(log)[answer.id]["parts"][0]["text"] == "one two three"
+
+
+@once
+async def test_a_snapshot_stands_in_for_the_journal(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        async with w.router():
+            await asked(w)
+            await w.until(lambda log: bool(answers(log)))
+        position = (await w.client.producer("router")).position
+        epoch = w.bus.hello.epoch
+        state = State()
+        for batch in w.bus.batches:
+            if batch.producer == "router":
+                for _, event in batch.events():
+                    shell.evolve(state, event)
+        files = SnapshotFiles(tmp_path)
+        files.write(epoch, position, state)
+        assert [one.state for one in files.read(epoch, position)] == [state]
+        w.bus.batches[:] = [one for one in w.bus.batches if one.first > position]
+        async with w.router():
+            sent = await w.client.command(Send(id="more", channel=channel_of(state), text="again"))
+            assert sent.result.ok
+            await w.until(lambda log: any(one.answers == sent.result.value for one in answers(log)))
+        assert [n for _, n in w.executor.lines] == [1, 2, 3, 4]
+
+
+def channel_of(state: State) -> Any:
+    (channel,) = state.channels
+    return channel
+
+
+@once
+async def test_a_snapshot_that_runs_ahead_of_the_log_is_not_used(tmp_path: Path) -> None:
+    files = SnapshotFiles(tmp_path)
+    files.write(1_000, 1_500, State())
+    assert files.read(1_000, 1_499) == []
+    assert files.read(2_000, 2_500) == []
+    assert len(files.read(1_000, 1_500)) == 1
+
+
+@once
+async def test_a_snapshot_cut_short_is_as_good_as_none(tmp_path: Path) -> None:
+    files = SnapshotFiles(tmp_path)
+    files.write(1_000, 1_500, State())
+    whole = (tmp_path / "router.snapshot").read_bytes()
+    (tmp_path / "router.snapshot").write_bytes(whole[: len(whole) // 2])
+    assert files.read(1_000, 1_500) == []
+
+
+@once
+async def test_a_long_answer_is_told_by_reference_and_its_file_is_there(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        w.executor.words = ["x" * 5_000] * 5
+        async with w.router():
+            await asked(w)
+            log = await w.until(lambda log: bool(answers(log)))
+        (answer,) = answers(log)
+        (part,) = answer.parts
+        assert isinstance(part.text, BlobRef)
+        assert part.text.length == 25_000
+        blob = tmp_path / "blobs" / part.text.sha256[:2] / part.text.sha256
+        assert blob.read_text() == "x" * 25_000
+        assert folded(log[: log.index(next(one for one in log if is_done(one)))])[answer.id][
+            "parts"
+        ] == [{"type": "text", "text": "x" * 25_000}]
+
+
+def is_done(event: Event) -> bool:
+    return bool(answers([event]))
+
+
+@once
+async def test_shutdown_is_answered_when_every_agent_is_gone(tmp_path: Path) -> None:
+    async with world(tmp_path) as w, w.router():
+        await asked(w)
+        await w.until(lambda log: bool(answers(log)))
+        outcome = await w.client.command(Shutdown(id="close"))
+        assert outcome.result.ok
+        assert any(isinstance(one, FactExited) for one in w.log())
+
+
+@once
+async def test_preview_reads_what_ones_own_command_did(tmp_path: Path) -> None:
+    async with world(tmp_path) as w, w.router():
+        made = await w.client.command(Direct(id="direct", agent=ALICE))
+        query = Preview(channel=made.result.value, text="hello")
+        seen = await w.client.query(query, after=made.seq)
+        assert [(one.agent, one.starts) for one in seen.value.answering] == [("alice", True)]
+        with pytest.raises(RefusedError, match="no such channel"):
+            await w.client.query(Preview(channel="c0000000000000001.0", text=""))  # type: ignore[arg-type]
+
+
+@once
+async def test_nobody_else_reads_the_routers_memory_to_follow_a_conversation(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as w, w.router():
+        await asked(w)
+        log = await w.until(lambda log: bool(answers(log)))
+        assert any(isinstance(one, MemoryChanged) for one in log)
+        public = [one for one in log if not isinstance(one, MemoryChanged)]
+        assert folded(public) == folded(log)
