@@ -21,7 +21,7 @@ import zmq
 from sk_bus import paths
 from sk_bus.codec import plain
 from sk_bus.contract import Hello
-from sk_bus.errors import MalformedError
+from sk_bus.errors import MalformedError, problem
 from sk_bus.failpoints import failpoint
 from sk_bus.journal import Journal, JournalError
 from sk_bus.process import Process, take
@@ -37,7 +37,7 @@ from sk_bus.sequencer import (
     Sequencer,
     replayed,
 )
-from sk_bus.wire import answer, heartbeat, refusal, request_from
+from sk_bus.wire import answer, heartbeat, refusal, request_from, salvaged
 
 _BEAT = 0.2
 _IDLE_BEAT = 1.0
@@ -48,6 +48,8 @@ _MOST_AT_ONCE = 256
 _LARGEST_REQUEST = 64 * 2**20
 _LARGEST_REPLAY = 4 * 2**20
 _HIGH_WATER = 2000
+# What RocksDB says of files that are wrong or gone, not of a disk that is full or a lock.
+_DAMAGED = ("Corruption", "No such file", "Not implemented", "Invalid argument")
 
 
 @dataclass(slots=True)
@@ -159,6 +161,12 @@ class Broker:
             # Once, and then ever more rarely: a peer gone mad must not fill the log.
             if self._malformed & (self._malformed - 1) == 0:
                 self._log.warning("dropped a frame (%d so far): %s", self._malformed, error)
+            number = salvaged(frames[-1])
+            if number is not None:
+                why = problem(
+                    "malformed-request", "The bus can't read this: {why}.", why=str(error)
+                )
+                self._send(_To(frames[0], number), refusal(number, why))
             return None
         return _To(frames[0], request), verb, argument
 
@@ -167,7 +175,6 @@ class Broker:
             case Commit():
                 self._commit(instruction)
             case Reply(to=_To() as to, value=value):
-                failpoint("before_ack")
                 self._send(to, answer(to.request, value))
             case Refuse(to=_To() as to, problem=why):
                 self._send(to, refusal(to.request, why))
@@ -188,6 +195,7 @@ class Broker:
         self._head.write(batch.epoch, batch.last)
         self._publications.send_multipart([batch.header(), batch.body])
         failpoint("after_publish")
+        failpoint("before_ack")  # the same place: nothing lies between
 
     def _send(self, to: _To, data: bytes) -> None:
         # A peer that is gone, or that doesn't read, loses it and asks again.
@@ -287,7 +295,7 @@ def opened(instance: paths.Instance, process: Process) -> tuple[Journal, Hello]:
     else:
         try:
             journal = _journal_in(directory, process)
-        except (JournalError, OSError) as error:
+        except (JournalError, OSError, paths.PathsError) as error:
             if before is not None and before[2] == str(wanted):
                 raise JournalError(str(error)) from error  # it worked before, and will again
             trouble = f"the history in {wanted} can't be used: {error}"
@@ -338,7 +346,7 @@ def _journal_in(directory: Path, process: Process) -> Journal:
     try:
         return Journal(directory / "journal")
     except JournalError as error:
-        if "Corruption" not in str(error):
+        if not any(sign in str(error) for sign in _DAMAGED):
             raise
         # The history is elsewhere and whole; what the journal held is said anew from it.
         aside = directory / "journal.damaged"

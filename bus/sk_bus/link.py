@@ -103,7 +103,11 @@ class Readable:
                 frames = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 break
-            self._taken(frames)
+            try:
+                self._taken(frames)
+            except Exception:
+                self._loop.call_soon(self.look)  # the signal is spent; the rest waits there
+                raise
             if self._closed:
                 return
         else:
@@ -141,7 +145,7 @@ class _Asker:
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
         self._socket.setsockopt(zmq.RCVHWM, _HIGH_WATER)
         self._socket.setsockopt(zmq.RECONNECT_IVL, 10)
-        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 200)
+        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 50)
         monitor = self._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
         self._monitor = Readable(monitor, self._connected)
         self._socket.connect(address)
@@ -212,8 +216,10 @@ class _Asker:
             question.future.set_exception(RefusedError(why))
 
     def close(self) -> None:
+        why = problem("closed", "The connection to sk-{service} was closed.", service=self._name)
         for question in self._open.values():
-            question.future.cancel()
+            if not question.future.done():
+                question.future.set_exception(UnreachableError(why))
         self._monitor.close()
         with contextlib.suppress(zmq.ZMQError):
             self._socket.disable_monitor()
@@ -229,7 +235,7 @@ class _Stream:
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.RCVHWM, _HIGH_WATER)
         socket.setsockopt(zmq.RECONNECT_IVL, 10)
-        socket.setsockopt(zmq.RECONNECT_IVL_MAX, 200)
+        socket.setsockopt(zmq.RECONNECT_IVL_MAX, 50)
         socket.setsockopt(zmq.SUBSCRIBE, b"")
         socket.connect(address)
         self._readable = Readable(socket, self._taken)

@@ -27,7 +27,7 @@ from sk_bus.errors import (
 from sk_bus.link import Readable
 from sk_bus.process import Process
 from sk_bus.queries import QUERIES
-from sk_bus.wire import Position, answer, refusal, request_from
+from sk_bus.wire import Position, answer, refusal, request_from, salvaged
 
 Q = TypeVar("Q")
 Handler = Callable[[Any], Awaitable[Any]]
@@ -157,6 +157,12 @@ class _Desk:
             self._malformed += 1
             if self._malformed & (self._malformed - 1) == 0:  # ever more rarely
                 self._service.log.warning("dropped a frame (%d so far): %s", self._malformed, error)
+            unread = salvaged(frames[-1])
+            if unread is not None:
+                why = problem(
+                    "malformed-request", "A service can't read this: {why}.", why=str(error)
+                )
+                self._send(frames[0], refusal(unread, why))
             return
         asked = (frames[0], number)
         if asked in self._busy:
@@ -183,10 +189,13 @@ class _Desk:
             data = refusal(number, why)
         finally:
             self._busy.discard(asked)
+        self._send(peer, data)
+        self._readable.look()
+
+    def _send(self, peer: bytes, data: bytes) -> None:
         # A peer that is gone, or that doesn't read, asks again.
         with contextlib.suppress(zmq.Again):
             self._socket.send_multipart([peer, data], zmq.NOBLOCK)
-        self._readable.look()
 
     def close(self) -> None:
         self._readable.close()

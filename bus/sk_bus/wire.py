@@ -182,6 +182,17 @@ def request_from(data: bytes) -> tuple[int, str, Any]:
             raise MalformedError("a frame that is no request of this version")
 
 
+def salvaged(data: bytes) -> int | None:
+    """The id of a request that is otherwise unreadable, so that its sender can be told."""
+    try:
+        match unpacked(data):
+            case [_, int(request_id), *_]:
+                return request_id
+    except MalformedError:
+        return None
+    return None
+
+
 def answer(request_id: int, value: Any) -> bytes:
     return packed([request_id, True, value])
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -69,10 +69,9 @@ class ZmqBench(Bench):
         self.environment = environment
         self.process = self._started()
 
-    def _started(self, **more: str) -> subprocess.Popen[bytes]:
-        log = (self.instance.logs / "bus.log").open("ab")
-        with log:
-            return subprocess.Popen(BUS, env=self.environment | more, stderr=log)
+    def _started(self, before: Sequence[str] = (), **more: str) -> subprocess.Popen[bytes]:
+        with (self.instance.logs / "bus.log").open("ab") as log:
+            return subprocess.Popen([*before, *BUS], env=self.environment | more, stderr=log)
 
     def client(self) -> BusClient:
         return connect(self.instance)
@@ -90,8 +89,9 @@ class ZmqBench(Bench):
         self.end()
         self.process = self._started(**environment)
 
-    def again(self) -> None:
-        self.process = self._started()
+    def again(self, before: Sequence[str] = ()) -> None:
+        """Start it anew once it has ended; ``before`` is a command that starts the rest."""
+        self.process = self._started(before)
 
     def lose_journal(self) -> None:
         self.end()

@@ -63,6 +63,7 @@ async def deciding(bench: Bench) -> AsyncIterator[None]:
             after = await start(bus)
             ready.set()
             async for batch in bus.follow(after):
+                assert isinstance(batch, Batch)
                 for seq, event in batch.events():
                     if isinstance(event, Direct | Create | Send):
                         seen += 1
