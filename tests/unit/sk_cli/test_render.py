@@ -1,0 +1,85 @@
+"""What reaches a terminal: no escape sequence of an agent's, one line an event."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sk_bus.codec import plain
+from sk_bus.errors import problem
+from sk_bus.model import ChannelId, Message, MessageId, Role, TextPart, ToolCall, ToolPart
+from sk_cli import render
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("plain", "plain"),
+        ("line\nand\ttab", "line\nand\ttab"),
+        ("\x1b[2Jgone", "␛[2Jgone"),
+        ("a\rb", "a␍b"),
+        ("\x9b31m", "<U+009B>31m"),
+        ("\x7f", "␡"),
+        ("abc\u202etxt.exe", "abc<U+202E>txt.exe"),
+        ("été 👩\u200d🔧", "été 👩\u200d🔧"),
+        ("a\u00a0b", "a\u00a0b"),
+    ],
+)
+def test_control_characters_become_visible(written: str, shown: str) -> None:
+    assert render.neutral(written) == shown
+
+
+@given(st.text())
+def test_nothing_that_a_terminal_obeys_passes(text: str) -> None:
+    controls = [one for one in render.neutral(text) if unicodedata.category(one) == "Cc"]
+    assert set(controls) <= {"\n", "\t"}
+
+
+@given(st.text(), st.integers(2, 50))
+def test_one_line_is_one_line_and_not_longer(text: str, length: int) -> None:
+    line = render.one_line(text, length)
+    assert len(line) <= length
+    assert len(line.splitlines()) <= 1
+
+
+def test_a_message_shows_its_parts_and_how_it_ended() -> None:
+    message = Message(
+        id=MessageId("m1"),
+        channel=ChannelId("c1"),
+        createdAt=0,
+        role=Role.AGENT,
+        agent="bob",
+        parts=(
+            TextPart(text="I look."),
+            ToolPart(tool=ToolCall(id="t", title="ls", kind="execute", status="failed")),
+        ),
+        stopReason="max_tokens",
+    )
+    assert render.message_text(message) == ("I look.\n(execute: ls – failed)\n[cut: token limit]")
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (
+            {"type": "turn:changed", "busy": True, "answering": "alice", "then": ["bob"]},
+            "alice answering, then bob",
+        ),
+        ({"type": "turn:changed", "busy": False, "queued": 2}, "idle, 2 queued"),
+        ({"type": "agent:state", "state": "ready"}, "ready"),
+        (
+            {
+                "type": "agent:state",
+                "state": "error",
+                "error": plain(problem("x", "it \x1b[0m broke")),
+            },
+            "error: it ␛[0m broke",
+        ),
+        ({"type": "message:delta", "kind": "text", "text": "a\nb"}, "text +3: a b"),
+        ({"type": "usage:changed", "usage": {"used": 5, "size": 0}}, "5 of ? tokens"),
+        ({"type": "of:tomorrow", "x": 1}, "x=1"),
+    ],
+)
+def test_an_event_is_one_line(event: dict[str, object], said: str) -> None:
+    assert render.summary(event) == said
