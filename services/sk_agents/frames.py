@@ -16,6 +16,7 @@ OUT = 2  # offset, bytes of stdout
 ERR = 3  # offset, bytes of stderr
 TOOK = 4  # n: the agent's stdin took that line whole
 REFUSED = 5  # n, the one it waits for: that line is not the next one
+NOTED = 7  # the kind of an order that was heard: TURN or STOP
 EXIT = 6  # the exit record; everything of stdout and stderr came before it
 
 # From the manager.

@@ -326,8 +326,10 @@ class Holder:
                 self._take(peer, *frames.one_from(payload), now=now)
             case frames.TURN:
                 self._patience.turn(is_open=payload == b"\x01")
+                peer.outgoing += frames.frame(frames.NOTED, bytes((frames.TURN,)))
             case frames.STOP:
                 self._ladder.stop(now)
+                peer.outgoing += frames.frame(frames.NOTED, bytes((frames.STOP,)))
             case frames.DONE:
                 self._done = self._exit is not None
             case _:

@@ -48,6 +48,7 @@ def main() -> None:
         sys.exit(LOCKED)
     offspring.become_subreaper()
     listener = _listening(folder, path)
+    _say_ready()
     inc = int(folder.rpartition(".")[2])
     segment = int(numbers.get("segment", 1024 * 1024))
     out = Spool(folder, "out", cap=int(numbers.get("cap", STDOUT_CAP)), segment=segment)
@@ -98,7 +99,6 @@ def _detach(folder: str) -> bytes:
         description += data
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 0)
-    os.dup2(null, 1)
     os.close(null)
     # A traceback of ours must not vanish; nothing else is written here.
     log = os.open(f"{folder}/shim.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -119,6 +119,13 @@ def _listening(folder: str, path: str) -> socket.socket:
     return listener
 
 
+def _say_ready() -> None:
+    """One byte on stdout, for whoever waits to connect, and no more of it."""
+    with contextlib.suppress(OSError):
+        os.write(1, b"+")
+    os.dup2(0, 1)
+
+
 def _started(folder: str, description: bytes) -> tuple[offspring.Waiting | None, bytes | None]:
     """The agent that ``description`` describes, running; or the record of its failed start."""
     whole, path, cwd, umask, count, *texts = frames.unpacked(description)
@@ -136,6 +143,8 @@ def _started(folder: str, description: bytes) -> tuple[offspring.Waiting | None,
         keep(f"{folder}/agent", _whoami(child.pid))
         child.go()
     except offspring.StartError as error:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{folder}/agent")
         record = frames.record(
             {"out": 0, "err": 0, "taken": 0, "failed": error.step, "errno": error.number}
         )

@@ -1,0 +1,119 @@
+"""The environment that agents get: that of the user's login shell, without what is ours.
+
+A service that was started by a desktop or by systemd has another PATH than a terminal; agents need
+the terminal's. The shell is asked once, with a bound, and its answer kept in memory. This knows
+nothing of agents.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import pwd
+import shlex
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PATIENCE = 10.0
+UMASK = 0o022
+_MARK = b"\x1e--sidekicks--\x1e"
+_ASK = (
+    f"import os;u=os.umask(0);m=bytes.fromhex('{_MARK.hex()}');"
+    "e=[k+b'='+v for k,v in os.environb.items()];"
+    "os.write(1,m+b'%o'%u+bytes(1)+bytes(1).join(e)+m)"
+)
+# Set by the shell for itself, or of no use to a program elsewhere.
+_SHELLS_OWN = {"_", "SHLVL", "PWD", "OLDPWD"}
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Variables for an agent, and the file mode mask it begins with."""
+
+    variables: dict[str, str]
+    umask: int
+
+
+class LoginShell:
+    """Asks the user's shell, at the first need."""
+
+    def __init__(self, log: logging.Logger, *, private: str) -> None:
+        """``private`` is our run directory: no variable that names it is passed on."""
+        self._log = log
+        self._private = private
+        self._answer: asyncio.Future[Environment] | None = None
+
+    async def environment(self) -> Environment:
+        """What a new terminal of the user's would have; ours when the shell doesn't say."""
+        if self._answer is None:
+            self._answer = asyncio.get_running_loop().create_future()
+            self._answer.set_result(await self._asked())
+        return await self._answer
+
+    async def _asked(self) -> Environment:
+        own = public(os.environ, self._private)
+        shell = os.environ.get("SHELL") or pwd.getpwuid(os.getuid()).pw_shell or "/bin/sh"
+        try:
+            output = await _output(shell, own)
+        except (OSError, TimeoutError) as error:
+            self._log.warning("%s didn't say its environment (%r): ours is used", shell, error)
+            return Environment(own, UMASK)
+        answer = said(output)
+        if answer is None:
+            self._log.warning("%s didn't say its environment: ours is used", shell)
+            return Environment(own, UMASK)
+        return Environment(public(answer.variables, self._private), answer.umask)
+
+
+def public(variables: Mapping[str, str], private: str) -> dict[str, str]:
+    """``variables`` without ours: an agent must not be able to approve its own requests."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if not name.startswith(("SK_", "SUPERVISOR_"))
+        and name not in _SHELLS_OWN
+        and private not in value
+    }
+
+
+def said(output: bytes) -> Environment | None:
+    """The environment in a shell's output, between whatever its start-up files print."""
+    parts = output.split(_MARK)
+    if len(parts) != 3:
+        return None
+    umask, *entries = parts[1].split(b"\0")
+    pairs = (entry.partition(b"=") for entry in entries)
+    return Environment(
+        {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}, int(umask, 8)
+    )
+
+
+async def _output(shell: str, variables: dict[str, str]) -> bytes:
+    """What the shell prints when asked.
+
+    Raises:
+        OSError: it can't be run.
+        TimeoutError: it took too long; it and what it started are gone.
+    """
+    question = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_ASK)}"
+    # In a session of its own an interactive shell can't reach for our terminal.
+    process = await asyncio.create_subprocess_exec(
+        shell,
+        "-lic",
+        question,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=variables,
+        start_new_session=True,
+        umask=UMASK,
+    )
+    try:
+        async with asyncio.timeout(PATIENCE):
+            output, _ = await process.communicate()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    return output
