@@ -22,7 +22,7 @@ from sk_bus import paths
 from sk_bus.codec import plain
 from sk_bus.contract import Hello
 from sk_bus.errors import MalformedError, problem
-from sk_bus.failpoints import failpoint
+from sk_bus.failpoints import disabled, failpoint
 from sk_bus.journal import Journal, JournalError
 from sk_bus.process import Process, take
 from sk_bus.retention import CAP, KEEP, needed
@@ -37,6 +37,7 @@ from sk_bus.sequencer import (
     Sequencer,
     replayed,
 )
+from sk_bus.tuning import tuned
 from sk_bus.wire import answer, heartbeat, refusal, request_from, salvaged
 
 _BEAT = 0.2
@@ -73,16 +74,18 @@ class Broker:
         journal: Journal,
         hello: Hello,
         *,
-        keep: int = KEEP,
+        keep: int | None = None,
         cap: int = CAP,
     ) -> None:
         self._log = process.log
         self._process = process
         self._instance = instance
         self._journal = journal
-        self._keep = keep
+        self._keep = int(tuned("journal-keep", KEEP)) if keep is None else keep
         self._cap = cap
-        self._sequencer = Sequencer(hello, journal.places(), journal)
+        self._sequencer = Sequencer(
+            hello, journal.places(), journal, compare=not disabled("no_cas")
+        )
         self._head = HeadFile(instance.head)
         self._head.write(hello.epoch, hello.head, hello.directory)
         self._pointer = _pointed(instance)
@@ -123,7 +126,7 @@ class Broker:
                 self._journal.sync()
                 self._dirty = False
                 last_sync = now
-            if now >= last_prune + _PRUNE:
+            if now >= last_prune + tuned("journal-prune", _PRUNE):
                 self._retain()
                 last_prune = now
             wake = min(beat, last_sync + _SYNC) if self._dirty else beat

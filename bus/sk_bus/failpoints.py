@@ -2,7 +2,8 @@
 
 ``SK_FAIL=after_append:3`` kills the process, as ``kill -9`` would, when it comes to the place
 named ``after_append`` for the third time. Nothing is set outside tests; unset, a place costs one
-comparison.
+comparison. ``SK_FAIL=no_cas`` and ``SK_FAIL=no_replay`` switch a promise off instead: the checker
+that watches over it must then cry out.
 """
 
 import os
@@ -10,6 +11,11 @@ import signal
 
 _name, _, _count = os.environ.get("SK_FAIL", "").partition(":")
 _left = int(_count or 1)
+
+
+def disabled(promise: str) -> bool:
+    """Whether this promise is switched off, to see whether anybody notices."""
+    return promise == _name
 
 
 def failpoint(name: str) -> None:

@@ -16,6 +16,7 @@ from rocksdict import Options, Rdict, ReadOptions, WriteBatch
 
 from sk_bus.retention import Segment, Segments
 from sk_bus.sequencer import Commit, Known, Place
+from sk_bus.tuning import tuned
 from sk_bus.wire import batch_from_record, packed, unpacked
 
 _OUTCOMES_KEPT = 7 * 24 * 3600 * 1000
@@ -34,7 +35,7 @@ class Journal:
             self._db = Rdict(str(directory), options=_options())
         self.epoch = int(self._meta("epoch", 0))
         self.open = bool(self._meta("open", default=False))
-        self.segments = Segments()
+        self.segments = _segments()
         self._measure()
         newest = next(self._records(backwards=True), None)
         self.head = self.epoch if newest is None else batch_from_record(newest).last
@@ -110,7 +111,7 @@ class Journal:
             self._db.flush_wal(sync=True)
         self.epoch, self.open = epoch, False
         self.head, self.floor = epoch, epoch + 1
-        self.segments = Segments()
+        self.segments = _segments()
 
     def sync(self) -> None:
         """Make everything so far survive a power cut."""
@@ -228,6 +229,10 @@ def _options() -> Options:
     options.set_max_log_file_size(2**20)
     options.set_compression_type(rocksdict.DBCompressionType.lz4())
     return options
+
+
+def _segments() -> Segments:
+    return Segments(length=int(tuned("journal-segment", 2**20)))
 
 
 @contextlib.contextmanager

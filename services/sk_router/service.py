@@ -18,6 +18,7 @@ from sk_bus.failpoints import failpoint
 from sk_bus.internal import FactFrame
 from sk_bus.model import Cursor
 from sk_bus.queries import Preview, PreviewView
+from sk_bus.tuning import tuned
 from sk_bus.vocabulary import Event, decoded
 from sk_bus.wire import Batch
 from sk_router.decide import decide
@@ -35,8 +36,8 @@ _READ = frozenset(
     ("fact:up", "fact:frame", "fact:exited", "timer:fired", "config:changed", "history:restored")
 )
 _KINDS = Kind.COMMAND | Kind.FACT | Kind.INTERNAL | Kind.PUBLIC
-_SNAPSHOT_AFTER = 20_000  # inputs
-_SNAPSHOT_EVERY = 30.0  # seconds, while inputs come
+_SNAPSHOT_AFTER = tuned("snapshot-after", 20_000)  # inputs
+_SNAPSHOT_EVERY = tuned("snapshot-every", 30.0)  # seconds, while inputs come
 
 
 class LostJournalError(Exception):
