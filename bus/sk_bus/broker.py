@@ -83,6 +83,7 @@ class Broker:
         self._journal = journal
         self._keep = int(tuned("journal-keep", KEEP)) if keep is None else keep
         self._cap = cap
+        self._prune_every = tuned("journal-prune", _PRUNE)
         self._sequencer = Sequencer(
             hello, journal.places(), journal, compare=not disabled("no_cas")
         )
@@ -126,7 +127,7 @@ class Broker:
                 self._journal.sync()
                 self._dirty = False
                 last_sync = now
-            if now >= last_prune + tuned("journal-prune", _PRUNE):
+            if now >= last_prune + self._prune_every:
                 self._retain()
                 last_prune = now
             wake = min(beat, last_sync + _SYNC) if self._dirty else beat

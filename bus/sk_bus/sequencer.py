@@ -24,6 +24,8 @@ To = Hashable  # who is to be answered: opaque, the shell's
 _MOST_HELD = 256
 _FULL_FOR = "agents"  # whose appends wait while the journal is at its cap
 _OPENER = "history"
+_LONGEST_NAME = 64
+_MOST_SERVICES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +146,7 @@ class Sequencer:
             case "prune", _:
                 return [Prune(to=to, below=needed(self.reports, self.hello))]
             case "append" | "replay" | "report" | "position" | "outcome", _:
-                why = problem("malformed-request", "The bus can't read this {verb}.", verb=verb)
-                return [Refuse(to=to, problem=why)]
+                return [Refuse(to=to, problem=_unreadable(verb))]
             case _:
                 why = problem("unknown-verb", "The bus has no verb {verb}.", verb=verb[:64])
                 return [Refuse(to=to, problem=why)]
@@ -177,23 +178,19 @@ class Sequencer:
             )
             return [Refuse(to=to, problem=why)]
         if (
-            not producer
+            not 0 < len(producer) <= _LONGEST_NAME
+            or not all(_is_result(item) for item in results)
             or not 0 <= kinds < 256
             or not 0 <= count < 2**31
             or not events.startswith(array_header(count))
         ):
-            why = problem("malformed-request", "The bus can't read this {verb}.", verb="append")
-            return [Refuse(to=to, problem=why)]
+            return [Refuse(to=to, problem=_unreadable("append"))]
         if self.full and producer == _FULL_FOR and count:
             why = problem("full", "The journal is full; {producer} waits.", producer=producer)
             return [Refuse(to=to, problem=why)]
         body = body_of(now.ts, now.mono, producer, position, events)
         batch = self._batch(body, Kind(kinds), count)
-        outcomes = [
-            outcome
-            for index, result in results
-            if (outcome := self._ended(batch.first + index, result)) is not None
-        ]
+        outcomes = self._ended(batch.first, results)
         opening = opens and producer == _OPENER and not self.hello.open
         place = Place(n=n, position=position)
         self._places[producer] = place
@@ -202,12 +199,12 @@ class Sequencer:
                 batch=batch,
                 producer=producer,
                 place=place,
-                outcomes=tuple(outcomes),
+                outcomes=tuple(outcomes.items()),
                 opens=opening,
             ),
             Reply(to=to, value=[batch.first, batch.last]),
         ]
-        for id_, known in outcomes:
+        for id_, known in outcomes.items():
             waiters = self._waiters.pop(id_, ())
             done += [Reply(to=waiter, value=[known.end, known.result]) for waiter in waiters]
         if opening:
@@ -222,14 +219,15 @@ class Sequencer:
         self.hello = replace(self.hello, head=self.hello.head + count)
         return Batch(self.hello.epoch, first, count, kinds, body)
 
-    def _ended(self, seq: int, result: dict[str, Any]) -> tuple[str, Known] | None:
-        id_ = result["id"]
-        known = self._ledger.outcome(id_)
-        if known is not None and known.result is not None:
-            return None  # the first result stands
-        if known is None:
-            known = Known(digest=b"", seq=0)
-        return id_, replace(known, end=seq, result=result)
+    def _ended(self, first: int, results: list[Any]) -> dict[str, Known]:
+        """What becomes known by a batch's results; for each id the first one stands."""
+        ended: dict[str, Known] = {}
+        for index, result in results:
+            id_ = result["id"]
+            known = ended.get(id_) or self._ledger.outcome(id_) or Known(digest=b"", seq=0)
+            if known.result is None:
+                ended[id_] = replace(known, end=first + index, result=result)
+        return ended
 
     # --- commands -------------------------------------------------------------------------
 
@@ -288,13 +286,38 @@ class Sequencer:
         return Read(to=to, after=after, limit=limit)
 
     def _report(self, to: To, argument: dict[str, Any], now: Now) -> Instruction:
-        try:
-            report = value_of(Report, argument)
-        except (TypeError, ValueError):
-            why = problem("malformed-request", "The bus can't read this {verb}.", verb="report")
-            return Refuse(to=to, problem=why)
-        self.reports[report.service] = replace(report, heard=now.mono)
+        match argument:
+            case {
+                "service": str(name),
+                "pid": int(),
+                "epoch": int(),
+                "cursor": int(),
+                "state": str(),
+                "details": dict(),
+                **rest,
+            } if (
+                isinstance(rest.get("floor", 0), int)
+                and isinstance(rest.get("mono", 0), int)
+                and 0 < len(name) <= _LONGEST_NAME
+                and (name in self.reports or len(self.reports) < _MOST_SERVICES)
+            ):
+                report = value_of(Report, argument)
+                self.reports[name] = replace(report, heard=now.mono)
+            case _:
+                return Refuse(to=to, problem=_unreadable("report"))
         return Reply(to=to, value=plain(self.hello))
+
+
+def _is_result(item: Any) -> bool:
+    match item:
+        case [int(), {"id": str()}]:
+            return True
+        case _:
+            return False
+
+
+def _unreadable(verb: str) -> Problem:
+    return problem("malformed-request", "The bus can't read this {verb}.", verb=verb)
 
 
 def replayed(hello: Hello, *, resync: bool, records: list[bytes]) -> list[Any]:

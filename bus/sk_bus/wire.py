@@ -143,7 +143,8 @@ def unpacked(data: bytes) -> Any:
         return msgpack.unpackb(
             data, raw=False, strict_map_key=False, unicode_errors="surrogatepass"
         )
-    except (ValueError, msgpack.UnpackException, RecursionError) as error:
+    except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
+        # TypeError: a map with a list for a key
         raise MalformedError("a frame that is not msgpack") from error
 
 
