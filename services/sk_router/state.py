@@ -100,7 +100,10 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """A user's message that nobody has begun to answer."""
+    """A user's message that nobody has begun to answer; ``shown`` as queued, or not yet at all.
+
+    It has a record of its own, so that a long queue is not told again with each message.
+    """
 
     messageId: MessageId
     seq: int
@@ -115,7 +118,8 @@ class Turn:
 
     ``phase``: it waits for the agent to run, for its session, or for the prompt's response.
     ``inc`` is the life it is bound to (0 before there is one), ``messageId`` the agent's message
-    once it has begun, ``chunk`` the ACP message id of its last piece of text.
+    once it has begun, ``chunk`` the ACP message id of its last piece of text. ``text`` is what
+    the agent is to be sent, and empty when it has been.
     """
 
     agent: AgentName
@@ -131,10 +135,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """A channel at work: the answer under way, and the messages that wait."""
+    """A channel at work: the answer under way, and the messages that wait (in ``waiting``)."""
 
     turn: Turn | None = None
-    queue: tuple[Queued, ...] = ()
+    queue: tuple[MessageId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +231,7 @@ class State:
     basis: dict[str, Basis] = field(default_factory=dict)
     lives: dict[str, Life] = field(default_factory=dict)
     talks: dict[str, Talk] = field(default_factory=dict)
+    waiting: dict[str, Queued] = field(default_factory=dict)
     tails: dict[str, Tail] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     early: dict[str, Early] = field(default_factory=dict)
@@ -251,6 +256,7 @@ SLICES: dict[str, Any] = {
     "basis": Basis,
     "lives": Life,
     "talks": Talk,
+    "waiting": Queued,
     "tails": Tail,
     "asks": Ask,
     "early": Early,

@@ -19,7 +19,7 @@ from sk_router.decision import Decision
 from sk_router.state import Call, Early, Session, place
 
 _MOST_EARLY = 200
-_MOST_EARLY_CHARACTERS = 256 * 1024
+_MOST_EARLY_CHARACTERS = 128 * 1024
 
 
 def channel_of(decision: Decision, agent: AgentName, params: dict[str, Any]) -> ChannelId | None:

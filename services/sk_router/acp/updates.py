@@ -46,7 +46,7 @@ _PASSED_OVER = frozenset(
 )
 _FINAL = ("completed", "failed")
 _MOST_LOCATIONS = 200
-_MOST_DIFFS = 100
+_MOST_DIFFS = 50
 
 
 @dataclass(frozen=True, slots=True)

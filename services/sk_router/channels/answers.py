@@ -6,17 +6,22 @@ within 2 s after that belongs to it, and it is told again; later content makes a
 
 from dataclasses import replace
 
+import orjson
+
+from sk_bus.codec import plain
 from sk_bus.events import CommandsChanged, MessageDelta, MessageUpdated, UsageChanged
 from sk_bus.internal import SessionChanged
 from sk_bus.model import (
     AgentName,
     ChannelId,
+    ImagePart,
     Message,
     MessageId,
     OtherPart,
     Part,
     PlanPart,
     Problem,
+    ResourcePart,
     Role,
     Text,
     TextPart,
@@ -158,6 +163,7 @@ def _same_chunk(decision: Decision, channel: ChannelId, agent: AgentName, acp: s
 
 def _part(decision: Decision, growing: Growing, index: int, part: Part) -> None:
     message = growing.message
+    bound = LONGEST if _weight(part) < _ROOM else _SHORT
     decision.say(
         MessageDelta(
             channel=message.channel,
@@ -165,7 +171,7 @@ def _part(decision: Decision, growing: Growing, index: int, part: Part) -> None:
             index=index,
             kind=part.type,
             rev=growing.rev + 1,
-            part=bounded(decision, part, LONGEST),
+            part=bounded(decision, part, bound),
         )
     )
 
@@ -177,9 +183,13 @@ def _patch(
     at = growing.tool(tool_id)
     before = growing.parts[at] if at is not None else None
     tool = updates.patched(before.tool if isinstance(before, ToolPart) else None, tool_id, patch)
-    if before != ToolPart(tool=tool):
-        _part(decision, growing, len(growing.parts) if at is None else at, ToolPart(tool=tool))
-    return tool
+    if before == ToolPart(tool=tool):
+        return tool
+    index = len(growing.parts) if at is None else at
+    _part(decision, growing, index, ToolPart(tool=tool))
+    told = growing.parts[index]
+    assert isinstance(told, ToolPart)
+    return told.tool
 
 
 def patch_tool(
@@ -305,6 +315,14 @@ def bounded(decision: Decision, part: Part, longest: int) -> Part:
             return ToolPart(
                 tool=replace(tool, input=kept(tool.input), output=kept(tool.output), diffs=diffs)
             )
+        case ImagePart(data=str(data)):
+            return replace(part, data=kept(data))
+        case ResourcePart(text=str(text)):
+            return replace(part, text=kept(text))
+        case OtherPart(raw=raw) if size(str(raw)) > _ROOM:
+            whole = decision.kept(orjson.dumps(raw).decode())
+            kind = raw.get("sessionUpdate") or raw.get("type")
+            return OtherPart(raw={"type": kind, "$blob": plain(whole)})
         case _:
             return part
 

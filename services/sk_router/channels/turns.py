@@ -38,8 +38,8 @@ def send(decision: Decision, channel: ChannelId, text: Text) -> MessageId:
     talk = decision.talk(channel)
     waits = bool(talk.queue) or _hindrance(decision, channel) is not None
     _tell_user(decision, channel, entry, queued=waits)
-    entry = replace(entry, shown=waits)
-    decision.put_talk(channel, replace(talk, queue=(*talk.queue, entry)))
+    decision.put("waiting", made, replace(entry, shown=waits))
+    decision.put_talk(channel, replace(talk, queue=(*talk.queue, made)))
     return made
 
 
@@ -83,7 +83,9 @@ def dispatch(decision: Decision) -> None:
         return
     taken: set[AgentName] = set()
     waiting = sorted(
-        (talk.queue[0].seq, channel) for channel, talk in decision.state.talks.items() if talk.queue
+        (decision.state.waiting[talk.queue[0]].seq, channel)
+        for channel, talk in decision.state.talks.items()
+        if talk.queue
     )
     for _, key in waiting:
         channel = ChannelId(key)
@@ -100,7 +102,8 @@ def dispatch(decision: Decision) -> None:
 
 def _begin(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
     talk = decision.talk(channel)
-    entry, rest = talk.queue[0], talk.queue[1:]
+    entry, rest = decision.state.waiting[talk.queue[0]], talk.queue[1:]
+    decision.put("waiting", entry.messageId, None)
     if entry.shown:
         _tell_user(decision, channel, entry, queued=False)
     decision.untimer(f"quiet/{channel}")
@@ -143,7 +146,7 @@ def _prompt(decision: Decision, channel: ChannelId, turn: Turn, session: str) ->
     inc = decision.life(agent).inc
     decision.say(DoTurn(agent=agent, inc=inc, open=True))
     lives.call(decision, agent, "session/prompt", messages.prompt(session, turn.text), channel)
-    _set(decision, channel, replace(turn, phase="prompt", inc=inc))
+    _set(decision, channel, replace(turn, phase="prompt", inc=inc, text=""))
 
 
 def _set(decision: Decision, channel: ChannelId, turn: Turn | None) -> None:
@@ -273,10 +276,8 @@ def cancel(decision: Decision, channel: ChannelId) -> None:
     """Stop the answer under way, and drop what waits."""
     talk = decision.talk(channel)
     dropped = problem("cancelled", "cancelled")
-    for entry in talk.queue:
+    for entry in _unqueued(decision, channel):
         _tell_user(decision, channel, entry, queued=False, error=dropped)
-    decision.put_talk(channel, replace(talk, queue=()))
-    decision.untimer(f"quiet/{channel}")
     turn = talk.turn
     if turn is None:
         return
@@ -284,6 +285,17 @@ def cancel(decision: Decision, channel: ChannelId) -> None:
         interrupt(decision, channel)
     else:
         ended(decision, channel, stop_reason="cancelled", error=None)
+
+
+def _unqueued(decision: Decision, channel: ChannelId) -> list[Queued]:
+    """Empty the queue of a channel; what was in it."""
+    talk = decision.talk(channel)
+    entries = [decision.state.waiting[one] for one in talk.queue]
+    for entry in entries:
+        decision.put("waiting", entry.messageId, None)
+    decision.put_talk(channel, replace(talk, queue=()))
+    decision.untimer(f"quiet/{channel}")
+    return entries
 
 
 def interrupt(decision: Decision, channel: ChannelId) -> None:
@@ -318,9 +330,7 @@ def stop_agent(decision: Decision, agent: AgentName, reason: lifecycle.StopReaso
         channel = ChannelId(key)
         talk = decision.talk(channel)
         if recipients(decision.state.channels[channel]) == (agent,):
-            decision.put_talk(channel, replace(talk, queue=()))
-            decision.untimer(f"quiet/{channel}")
-            for entry in talk.queue:
+            for entry in _unqueued(decision, channel):
                 if entry.shown:
                     _tell_user(decision, channel, entry, queued=False)
                 _say_unavailable(decision, channel, agent, entry.messageId, error=stopped)
