@@ -87,9 +87,9 @@ class Browser:
         self._hub.join(self)
         try:
             async with asyncio.TaskGroup() as group:
-                self._begin(group, self._send())
+                sender = self._begin(group, self._send())
                 self._begin(group, self._read_on())
-                self._begin(group, self._close_when_slow())
+                self._begin(group, self._close_when_slow(sender))
                 await self._receive(group)
                 for task in self._tasks:
                     task.cancel()
@@ -117,7 +117,7 @@ class Browser:
         try:
             async with asyncio.timeout(_PATIENCE_FOR_HELLO):
                 hello = _object(await self._socket.receive())
-        except TimeoutError:
+        except (TimeoutError, RefusedError):
             raise _Unwelcome(BAD_TOKEN, "no hello came") from None
         match hello:
             case {"t": "hello", "token": str(token)} if self._house.guard.knows(token):
@@ -135,7 +135,7 @@ class Browser:
         self._began = start.seq
         self._answer(
             frames.welcome(
-                start if resumed else head,
+                head,
                 resumed=resumed,
                 version=self._house.version,
                 instance=self._house.instance,
@@ -225,17 +225,22 @@ class Browser:
             self._emptied.clear()
             await self._emptied.wait()
 
-    async def _close_when_slow(self) -> None:
+    async def _close_when_slow(self, sender: asyncio.Task[None]) -> None:
         await self._slow.wait()
         _log.warning("cut a browser that took nothing for too long; it will come back")
+        sender.cancel()  # it waits to send what must not follow the close
+        await asyncio.wait([sender])
         await self._socket.close(TOO_SLOW, "too slow")
 
     # --- between them -----------------------------------------------------------------------
 
-    def _begin(self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(
+        self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None]
+    ) -> asyncio.Task[None]:
         task = group.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _begin_anew(self, head: Cursor) -> None:
         self._session.begin_anew(head)
