@@ -232,9 +232,26 @@ async def _serve(process: Process, body: Callable[[Service], Awaitable[None]]) -
             group.create_task(_reports(service, process))
             try:
                 await body(service)
+            except Exception as error:
+                await _check_epoch(service, error)
+                raise
             finally:
                 desk.close()
             raise _BeginAnewError("its work is done")
+
+
+async def _check_epoch(service: Service, error: Exception) -> None:
+    """A body that meets another epoch before the harness does may well stumble over it.
+
+    Raises:
+        EpochChangedError: that was the reason.
+    """
+    try:
+        hello = await service.bus.hello(timeout=1.0)
+    except UnreachableError:
+        return
+    if hello.epoch != service.hello.epoch:
+        raise EpochChangedError(service.hello.epoch, hello.epoch) from error
 
 
 def _quietly(group: BaseExceptionGroup[BaseException]) -> str | None:
