@@ -1,0 +1,204 @@
+"""The table of section 3 of the specification, row by row, and what the rows leave open."""
+
+import pytest
+
+from sk_bus.errors import problem
+from sk_bus.internal import FactExited
+from sk_bus.model import AgentName, AgentState, ChannelId, CommandId
+from sk_router.agents.lifecycle import (
+    BUSY,
+    ERROR,
+    READY,
+    STARTING,
+    STOPPED,
+    CameUp,
+    Claimed,
+    Defined,
+    Event,
+    Exited,
+    HandshakeFailed,
+    HandshakeSucceeded,
+    Initialize,
+    Instruction,
+    Launched,
+    Refuse,
+    Released,
+    RestartAsked,
+    Show,
+    Spawn,
+    StartAsked,
+    StayedDeaf,
+    StopAsked,
+    Succeed,
+    TellGone,
+    TellReady,
+    Terminate,
+    handle,
+)
+from sk_router.state import Life
+from tests.support.playbook import agent
+
+ALICE = AgentName("alice")
+ROOM = ChannelId("c0000000000000001.0")
+CONFIG = agent("alice")
+NO = problem("agent-error", "no")
+UP = HandshakeSucceeded({}, 5)
+ONE = CommandId("one")
+TWO = CommandId("two")
+
+
+def exited(*, asked: bool = False, code: int = 3, stderr: tuple[str, ...] = ()) -> Exited:
+    fact = FactExited(agent=ALICE, inc=7, taken=1, asked=asked, code=code, stderr=stderr)
+    return Exited(fact, "alice")
+
+
+def after(*events: Event, life: Life | None = None) -> Life:
+    life = life or Life()
+    for event in events:
+        life, _ = handle(life, event)
+    return life
+
+
+def kinds(instructions: list[Instruction]) -> list[type]:
+    return [type(one) for one in instructions]
+
+
+STARTED = after(StartAsked(7), Launched(7, CONFIG), CameUp())
+IS_READY = after(UP, life=STARTED)
+IS_BUSY = after(Claimed(ROOM), life=IS_READY)
+FAILED = after(exited(), life=STARTED)
+
+
+@pytest.mark.parametrize(
+    ("life", "event", "then", "done"),
+    [
+        (Life(), StartAsked(7), STARTING, [Show]),
+        (FAILED, StartAsked(7), STARTING, [Show]),
+        (STARTED, UP, READY, [Show, Succeed, TellReady]),
+        (STARTED, HandshakeFailed(NO), STARTING, [Terminate, Show]),
+        (IS_READY, Claimed(ROOM), BUSY, [Show]),
+        (IS_BUSY, Released(9), READY, [Show]),
+        (IS_READY, StopAsked("asked"), READY, [Terminate, Show]),
+        (IS_BUSY, StopAsked("closing"), BUSY, [Terminate, Show]),
+        (IS_BUSY, StopAsked("removed"), BUSY, [Terminate, Show]),
+        (IS_READY, StopAsked("idle"), READY, [Terminate, Show]),
+        (IS_READY, StopAsked("evicted"), READY, [Terminate, Show]),
+        (IS_READY, exited(), ERROR, [Show, Succeed, TellGone]),
+        (IS_BUSY, exited(), ERROR, [Show, Succeed, TellGone]),
+        (STARTED, StopAsked("asked"), STARTING, []),
+        (IS_BUSY, StayedDeaf(), BUSY, [Terminate, Show]),
+    ],
+)
+def test_the_rows_of_the_specification(
+    life: Life, event: Event, then: AgentState, done: list[type]
+) -> None:
+    made, instructions = handle(life, event)
+    assert (made.state, kinds(instructions)) == (then, done)
+
+
+@pytest.mark.parametrize(
+    ("events", "then"),
+    [
+        ([HandshakeFailed(NO), exited(asked=True)], ERROR),
+        ([UP, StopAsked("asked"), exited(asked=True)], STOPPED),
+        ([UP, Claimed(ROOM), StopAsked("removed"), exited(asked=True)], STOPPED),
+        ([StopAsked("asked"), UP, exited(asked=True)], STOPPED),
+        ([StopAsked("asked"), HandshakeFailed(NO), exited(asked=True)], STOPPED),
+        ([UP, Claimed(ROOM), StayedDeaf(), exited(asked=True)], ERROR),
+        ([UP, RestartAsked(9, ONE), exited(asked=True)], STARTING),
+        ([RestartAsked(9, ONE), UP, exited(asked=True)], STARTING),
+    ],
+)
+def test_what_is_being_stopped_ends_when_its_process_group_is_empty(
+    events: list[Event], then: AgentState
+) -> None:
+    before = after(*events[:-1], life=STARTED)
+    assert before.stopping
+    gone = after(events[-1], life=before)
+    assert (gone.state, gone.alive, gone.stopping) == (then, False, False)
+
+
+def test_a_launch_spawns_and_the_handshake_begins_when_the_process_runs() -> None:
+    life, done = handle(after(StartAsked(7)), Launched(7, CONFIG))
+    assert done == [Spawn()]
+    assert (life.inc, life.digest, life.cwd) == (7, CONFIG.digest, CONFIG.cwd)
+    life, done = handle(life, CameUp())
+    assert done == [Initialize()]
+    assert handle(life, CameUp())[1] == []
+
+
+def test_a_failed_start_carries_the_last_lines_of_stderr() -> None:
+    life = after(HandshakeFailed(NO), exited(stderr=("no key",)), life=STARTED)
+    assert life.error is not None
+    assert life.error.params == {"stderr": ["no key"]}
+
+
+def test_an_agent_that_ended_by_itself_says_how() -> None:
+    assert after(exited(code=3), life=IS_BUSY).error == problem(
+        "agent-ended", "{agent} ended by itself ({how})", agent="alice", how="exit code 3"
+    )
+
+
+def test_an_agent_that_ended_while_it_answered_cancel_late_is_not_heard() -> None:
+    life = after(StayedDeaf(), exited(asked=True), life=IS_BUSY)
+    assert life.error is not None
+    assert life.error.message == "did not answer cancel"
+
+
+def test_commands_are_answered_at_completion() -> None:
+    life = after(StartAsked(7, ONE), Launched(7, CONFIG), CameUp())
+    ready, done = handle(life, UP)
+    assert Succeed((ONE,)) in done
+    stopping, done = handle(ready, StopAsked("asked", TWO))
+    assert kinds(done) == [Terminate, Show]
+    assert Succeed((TWO,)) in handle(stopping, exited(asked=True))[1]
+
+
+def test_a_start_that_fails_says_so_to_whoever_asked() -> None:
+    life = after(StartAsked(7, ONE), Launched(7, CONFIG), CameUp(), HandshakeFailed(NO))
+    assert Refuse((ONE,), NO) in handle(life, exited())[1]
+
+
+def test_a_start_of_what_runs_succeeds_at_once() -> None:
+    assert handle(IS_READY, StartAsked(9, ONE)) == (IS_READY, [Succeed((ONE,))])
+
+
+def test_a_start_while_it_stops_waits_for_the_end_of_it() -> None:
+    stopping = after(StopAsked("asked"), life=IS_READY)
+    waiting, done = handle(stopping, StartAsked(9, ONE))
+    assert (waiting.wanted, done) == (9, [])
+    gone, done = handle(waiting, exited(asked=True))
+    assert (gone.state, gone.wanted, gone.starters) == (STARTING, 9, (ONE,))
+
+
+def test_a_stop_takes_back_the_restart_before_it() -> None:
+    life = after(RestartAsked(9, ONE), life=IS_READY)
+    life, done = handle(life, StopAsked("asked", TWO))
+    assert kinds(done) == [Refuse]
+    assert after(exited(asked=True), life=life).state is STOPPED
+
+
+def test_a_stop_before_the_launch_needs_no_process() -> None:
+    life, done = handle(after(StartAsked(7, ONE)), StopAsked("asked", TWO))
+    assert life.state is STOPPED
+    assert kinds(done) == [Show, Succeed, Refuse, TellGone]
+
+
+def test_two_restarts_are_both_answered_once() -> None:
+    life = after(RestartAsked(8, ONE), RestartAsked(9, TWO), life=IS_READY)
+    life = after(exited(asked=True), Launched(9, CONFIG), CameUp(), life=life)
+    _, done = handle(life, UP)
+    assert [one for one in done if isinstance(one, Succeed)] == [Succeed((ONE, TWO))]
+
+
+def test_what_comes_too_late_changes_nothing() -> None:
+    for event in (UP, HandshakeFailed(NO), CameUp(), StayedDeaf(), exited()):
+        assert handle(Life(), event) == (Life(), [])
+
+
+def test_a_changed_definition_marks_what_runs_and_nothing_else() -> None:
+    life, done = handle(IS_READY, Defined("another"))
+    assert (life.outdated, done) == (True, [Show()])
+    assert handle(life, Defined("another")) == (life, [])
+    assert handle(life, Defined(CONFIG.digest))[0].outdated is False
+    assert handle(Life(), Defined("another")) == (Life(), [])
