@@ -1,0 +1,143 @@
+// All agents with what can be done to them: start, stop, restart, read their logs.
+import { MessageSquare, Play, RotateCw, ScrollText, Square } from "lucide";
+import type { JSX } from "preact";
+import type { AgentView, Problem } from "../bus/schema.gen";
+import { problemText, t } from "../i18n/translate";
+import { agents, config, give, openDirect, pending, refusals } from "../shell/app";
+import { size } from "../shell/format";
+import { Icon } from "../shell/icon";
+import { closePane, showLogs } from "../shell/pane";
+import { AgentMark, stateText } from "./AgentMark";
+import { Avatar } from "./Avatar";
+
+export function AgentPanel(): JSX.Element {
+  if (agents.value.length === 0) {
+    return <p class="pane-empty">{t("agent.none", { path: config.value?.path ?? "" })}</p>;
+  }
+  return (
+    <ul class="agents">
+      {agents.value.map((agent) => (
+        <AgentCard key={agent.name} agent={agent} />
+      ))}
+    </ul>
+  );
+}
+
+function AgentCard({ agent }: { agent: AgentView }): JSX.Element {
+  const refusal = refusals.value[`agent ${agent.name}`];
+  return (
+    <li class="agent">
+      <div class="agent-head">
+        <Avatar agent={agent.name} />
+        <div class="agent-names">
+          <strong>{agent.title}</strong>
+          {agent.title !== agent.name && <span class="quiet">@{agent.name}</span>}
+        </div>
+        <span class={`agent-state mark-${agent.state}`}>
+          <AgentMark agent={agent} named={false} />
+          {stateText(agent)}
+        </span>
+      </div>
+      {agent.description !== "" && <p class="agent-description">{agent.description}</p>}
+      {agent.outdated && (
+        <p class="agent-outdated">
+          <Icon of={RotateCw} size={13} /> {t("state.outdated")}
+        </p>
+      )}
+      {agent.memory !== undefined && agent.memory > 0 && (
+        <p class="agent-description">{t("agent.memory", { size: size(agent.memory) })}</p>
+      )}
+      {agent.error !== undefined && <AgentError problem={agent.error} />}
+      {refusal !== undefined && (
+        <p class="refusal" role="alert">
+          {problemText(refusal)}
+        </p>
+      )}
+      <AgentActions agent={agent} />
+    </li>
+  );
+}
+
+/** The reason, and after a failed start what the agent wrote last. */
+export function AgentError({ problem }: { problem: Problem }): JSX.Element {
+  const lines = problem.params["stderr"];
+  const last = Array.isArray(lines) ? lines.join("\n") : typeof lines === "string" ? lines : "";
+  return (
+    <div class="agent-error">
+      <p>{problemText(problem)}</p>
+      {last !== "" && (
+        <details>
+          <summary>{t("agent.errorLines")}</summary>
+          <pre tabIndex={0}>{last}</pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Start where it doesn't run; stop and restart where it does. Disabled until there's an answer. */
+function AgentActions({ agent }: { agent: AgentView }): JSX.Element {
+  const { name, title } = agent;
+  const key = `agent ${name}`;
+  const waits = pending.value.has(key);
+  const runs = agent.state !== "stopped" && agent.state !== "error";
+  return (
+    <div class="agent-actions">
+      {runs ? (
+        <>
+          <button
+            type="button"
+            class="button"
+            disabled={agent.stopping || (waits && agent.state !== "starting")}
+            aria-label={t("agent.stop", { agent: title })}
+            title={t("agent.stop", { agent: title })}
+            onClick={() => void give(waits ? `${key} stop` : key, "Stop", { agent: name })}
+          >
+            <Icon of={Square} />
+          </button>
+          <button
+            type="button"
+            class="button"
+            disabled={waits || agent.stopping}
+            aria-label={t("agent.restart", { agent: title })}
+            title={t("agent.restart", { agent: title })}
+            onClick={() => void give(key, "Restart", { agent: name })}
+          >
+            <Icon of={RotateCw} />
+          </button>
+        </>
+      ) : (
+        <button
+          type="button"
+          class="button"
+          disabled={waits || agent.stopping}
+          aria-label={t("agent.start", { agent: title })}
+          title={t("agent.start", { agent: title })}
+          onClick={() => void give(key, "Start", { agent: name })}
+        >
+          <Icon of={Play} />
+        </button>
+      )}
+      <button
+        type="button"
+        class="button"
+        aria-label={t("agent.message", { agent: title })}
+        title={t("agent.message", { agent: title })}
+        onClick={() => {
+          closePane({ onlyOverlay: true });
+          void openDirect(name);
+        }}
+      >
+        <Icon of={MessageSquare} />
+      </button>
+      <button
+        type="button"
+        class="button button-wide"
+        aria-label={t("agent.logs", { agent: title })}
+        onClick={() => showLogs(name)}
+      >
+        <Icon of={ScrollText} /> {t("agent.logsShort")}
+      </button>
+    </div>
+  );
+}

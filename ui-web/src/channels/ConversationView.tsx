@@ -1,0 +1,166 @@
+// A conversation: its header, its messages, what waits for a person, and where one writes.
+import { ArrowLeft, PanelRight } from "lucide";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { AgentMark, stateText } from "../agents/AgentMark";
+import { Avatar } from "../agents/Avatar";
+import type { Channel } from "../bus/schema.gen";
+import { problemText, t } from "../i18n/translate";
+import {
+  agentsByName,
+  channels,
+  conversations,
+  nameOf,
+  outbox,
+  permissions,
+  store,
+  titleOf,
+} from "../shell/app";
+import { Icon } from "../shell/icon";
+import { pane, toggle } from "../shell/pane";
+import { Composer } from "./Composer";
+import { MessageList } from "./MessageList";
+import { inSight, PermissionCard } from "./PermissionCard";
+import { TurnStrip } from "./TurnStrip";
+import { UsageMeter } from "./UsageMeter";
+
+interface Props {
+  channel: string;
+  onBack: () => void;
+}
+
+export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
+  const toEnd = useRef<() => void>(() => undefined);
+  useEffect(() => store.openConversation(id), [id]);
+  const state = conversations.value[id]?.value;
+  const channel = channels.value.find((one) => one.id === id);
+  const problem = store.problems.value[`conversation ${id}`];
+  useEffect(() => {
+    if (state !== undefined) outbox.arrived(new Set(state.messages.map((one) => one.id)));
+  }, [state?.messages, outbox.entries.value]);
+  const known = store.world.value.channels;
+  if (channel === undefined && state === undefined) {
+    const gone = known !== null && problem !== undefined;
+    return (
+      <main class="conversation conversation-none" aria-busy={!gone}>
+        <p>{gone ? t("channel.gone") : t("channel.loading")}</p>
+        <button type="button" class="button" onClick={onBack}>
+          {t("sidebar.show")}
+        </button>
+      </main>
+    );
+  }
+  const name = channel === undefined ? "" : nameOf(channel);
+  return (
+    <main class="conversation" aria-label={name}>
+      <Header channel={channel} name={name} id={id} onBack={onBack} />
+      {state === undefined ? (
+        <p class="list-note list-box">
+          {problem === undefined
+            ? t("channel.loading")
+            : t("channel.unread", { reason: problemText(problem) })}
+        </p>
+      ) : (
+        <MessageList
+          key={id}
+          channel={id}
+          state={state}
+          beginning={<Beginning channel={channel} empty={state.messages.length === 0} />}
+          onReady={(jump) => (toEnd.current = jump)}
+        />
+      )}
+      <Docked channel={id} />
+      <TurnStrip channel={id} />
+      <Composer channel={id} name={name} onSent={() => toEnd.current()} />
+    </main>
+  );
+}
+
+interface HeaderProps {
+  channel: Channel | undefined;
+  name: string;
+  id: string;
+  onBack: () => void;
+}
+
+function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
+  const agent = agentsByName.value.get(channel?.direct ?? "");
+  const usage = Object.entries(conversations.value[id]?.value.usage ?? {});
+  return (
+    <header class="conversation-head">
+      <button
+        type="button"
+        class="button only-narrow"
+        aria-label={t("sidebar.show")}
+        onClick={onBack}
+      >
+        <Icon of={ArrowLeft} />
+      </button>
+      <h2>{name}</h2>
+      {agent !== undefined && (
+        <span class={`conversation-state mark-${agent.state}`}>
+          <AgentMark agent={agent} named={false} />
+          {stateText(agent)}
+        </span>
+      )}
+      {channel !== undefined && channel.description !== "" && (
+        <span class="quiet conversation-description">{channel.description}</span>
+      )}
+      <span class="spring" />
+      {usage.map(([who, one]) => (
+        <UsageMeter key={who} agent={who} usage={one} />
+      ))}
+      <button
+        type="button"
+        class="button"
+        aria-label={t("sidebar.agents")}
+        title={t("sidebar.agents")}
+        aria-expanded={pane.value !== null}
+        onClick={() => toggle("agents")}
+      >
+        <Icon of={PanelRight} />
+      </button>
+    </header>
+  );
+}
+
+interface BeginningProps {
+  channel: Channel | undefined;
+  empty: boolean;
+}
+
+function Beginning({ channel, empty }: BeginningProps): JSX.Element {
+  if (!empty || channel === undefined || channel.direct === "") {
+    return <p class="list-note">{t("channel.beginning")}</p>;
+  }
+  const description = agentsByName.value.get(channel.direct)?.description ?? "";
+  return (
+    <div class="beginning">
+      <Avatar agent={channel.direct} />
+      <h3>{titleOf(channel.direct)}</h3>
+      {description !== "" && <p>{description}</p>}
+      <p>{t("channel.hello", { agent: titleOf(channel.direct) })}</p>
+      <p class="quiet">{t("channel.helloHint")}</p>
+    </div>
+  );
+}
+
+/** Requests whose card in the flow is out of sight. */
+function Docked({ channel }: { channel: string }): JSX.Element | null {
+  const all = permissions.value.filter((one) => one.channel === channel);
+  const hidden = all.filter(({ id }) => !inSight.value.has(id));
+  if (hidden.length === 0) return null;
+  return (
+    <div class="dock" role="region" aria-label={t("permission.region")}>
+      {hidden.map((permission) => (
+        <PermissionCard
+          key={permission.id}
+          permission={permission}
+          index={all.indexOf(permission) + 1}
+          count={all.length}
+          docked
+        />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+// One message: who, when, its parts, how it ended, and the requests for permission in it.
+import { Copy } from "lucide";
+import { Component as Base, type JSX } from "preact";
+import { Avatar } from "../agents/Avatar";
+import type { PartTimes } from "../bus/conversation";
+import { headOf, wordsOf } from "../bus/text";
+import type { Message, Permission } from "../bus/schema.gen";
+import type { Resolved } from "../bus/world";
+import { isKey, problemText, t } from "../i18n/translate";
+import { agentsByName, outbox, titleOf } from "../shell/app";
+import { say } from "../shell/Announcer";
+import { clock, moment } from "../shell/format";
+import { Icon } from "../shell/icon";
+import { putBack } from "./drafts";
+import { Parts } from "./parts";
+import { Answered, PermissionCard } from "./PermissionCard";
+import { Prose } from "./Prose";
+import { SystemLine } from "./SystemLine";
+import { withoutName } from "./names";
+
+export interface RowProps {
+  message: Message;
+  /** Whether it goes on where the message before it left off: same author, soon after. */
+  joined: boolean;
+  times: PartTimes | undefined;
+  asked: readonly Permission[];
+  over: readonly Resolved[];
+  /** Of all requests that wait in the conversation: how many, and how many before this row's. */
+  count: number;
+  before: number;
+  language: string;
+}
+
+/** Drawn again only when something of its own changes: there are two hundred of them. */
+export class MessageRow extends Base<RowProps> {
+  override shouldComponentUpdate(next: RowProps): boolean {
+    const now = this.props;
+    return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== now[key]);
+  }
+
+  render({ message }: RowProps): JSX.Element {
+    return (
+      <article class={`message message-${message.role}`} data-message={message.id}>
+        {message.role === "system" ? <SystemLine message={message} /> : <Spoken {...this.props} />}
+      </article>
+    );
+  }
+}
+
+function Spoken({ message, joined, times, asked, over, count, before }: RowProps): JSX.Element {
+  const own = message.role === "user";
+  const author = own ? t("message.you") : titleOf(message.agent);
+  const waiting = new Set(asked.map(({ toolCall }) => toolCall.id));
+  const faded = message.queued || (own && message.error !== undefined);
+  return (
+    <div class={`spoken${joined ? " spoken-joined" : ""}${faded ? " spoken-faded" : ""}`}>
+      {joined ? <span class="avatar-space" /> : own ? <Me /> : <Avatar agent={message.agent} />}
+      <div class="spoken-body">
+        <header class={joined ? "unseen" : "spoken-head"}>
+          <strong>{author}</strong>
+          <time dateTime={new Date(message.createdAt).toISOString()} title={moment(message.createdAt)}>
+            {clock(message.createdAt)}
+          </time>
+          {message.queued && <span class="chip">{t("message.queued")}</span>}
+        </header>
+        {joined && message.queued && <span class="chip">{t("message.queued")}</span>}
+        {own ? (
+          message.parts.map((part, index) =>
+            part.type === "text" ? <Prose key={index} text={part.text} done breaks /> : null,
+          )
+        ) : (
+          <Parts
+            parts={message.parts}
+            done={message.done}
+            times={times}
+            waiting={waiting}
+            without={hides(message.agent)}
+          />
+        )}
+        {asked.map((permission, index) => (
+          <PermissionCard
+            key={permission.id}
+            permission={permission}
+            index={before + index + 1}
+            count={count}
+            docked={false}
+          />
+        ))}
+        {over.map((one) => (
+          <Answered key={one.permission.id} over={one} />
+        ))}
+        <End message={message} />
+      </div>
+      <CopyButton message={message} />
+    </div>
+  );
+}
+
+function hides(agent: string): (text: string, done: boolean) => string {
+  const names = [agent, agentsByName.peek().get(agent)?.title ?? agent];
+  return (text, done) => withoutName(text, names, done);
+}
+
+export function Me(): JSX.Element {
+  return (
+    <span class="avatar avatar-me" aria-hidden="true">
+      {t("message.you")[0]}
+    </span>
+  );
+}
+
+/** How it ended, where that isn't the ordinary way. */
+function End({ message }: { message: Message }): JSX.Element | null {
+  const { done, error, role, stopReason } = message;
+  if (!done) {
+    return message.parts.length > 0 ? null : (
+      <p class="writing">
+        <span class="caret" aria-hidden="true" />
+        <span class="unseen">{t("message.typing", { agent: titleOf(message.agent) })}</span>
+      </p>
+    );
+  }
+  if (role === "user") return error === undefined ? null : <NotSent message={message} />;
+  if (error !== undefined) {
+    const text = error.id === "interrupted" ? t("message.interrupted") : problemText(error);
+    return <p class="end end-bad">{text}</p>;
+  }
+  if (stopReason === undefined || stopReason === "end_turn") return null;
+  const key = `end.${stopReason}`;
+  return (
+    <p class="end">{isKey(key) ? t(key) : t("end.other", { reason: stopReason })}</p>
+  );
+}
+
+/** A text that was dropped while it waited: nothing is lost, it can be sent again. */
+function NotSent({ message }: { message: Message }): JSX.Element {
+  const { channel } = message;
+  return (
+    <p class="end">
+      {t("message.notSent")}
+      {message.error?.id !== "cancelled" && message.error?.id !== "not-sent" && (
+        <> · {message.error === undefined ? "" : problemText(message.error)}</>
+      )}{" "}
+      <button type="button" class="link" onClick={() => outbox.send(channel, wordsOf(message))}>
+        {t("message.again")}
+      </button>{" "}
+      <button type="button" class="link" onClick={() => putBack(channel, wordsOf(message))}>
+        {t("message.back")}
+      </button>
+    </p>
+  );
+}
+
+function CopyButton({ message }: { message: Message }): JSX.Element | null {
+  if (!isSecureContext || !message.parts.some((part) => part.type === "text")) return null;
+  return (
+    <button
+      type="button"
+      class="button spoken-copy"
+      aria-label={t("message.copyText")}
+      title={t("message.copyText")}
+      onClick={() => {
+        const text = message.parts
+          .map((part) => (part.type === "text" ? headOf(part.text) : ""))
+          .join("");
+        void navigator.clipboard.writeText(text).then(() => say(t("message.copied")));
+      }}
+    >
+      <Icon of={Copy} size={14} />
+    </button>
+  );
+}

@@ -1,0 +1,160 @@
+// A request for permission: the evidence, then the agent's own options in its order and words.
+// Never takes the focus; its keys work inside it only.
+import { ShieldQuestionMark } from "lucide";
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Permission, PermissionOption } from "../bus/schema.gen";
+import type { Resolved } from "../bus/world";
+import { isKey, problemText, t } from "../i18n/translate";
+import { give, pending, refusals, titleOf } from "../shell/app";
+import { clock } from "../shell/format";
+import { Icon } from "../shell/icon";
+import { chosen, keyName, keyOf, toneOf } from "./answers";
+import { useSettled } from "./settled";
+import { titleOfTool } from "./tool";
+import { ToolBody, ToolIcon } from "./ToolCard";
+
+/** The cards in the flow that the reader has before his eyes; the others are docked. */
+export const inSight = signal<ReadonlySet<string>>(new Set());
+
+function sees(id: string, seen: boolean): void {
+  if (inSight.value.has(id) === seen) return;
+  const ids = new Set(inSight.value);
+  if (seen) ids.add(id);
+  else ids.delete(id);
+  inSight.value = ids;
+}
+
+interface Props {
+  permission: Permission;
+  /** Its place among those that wait in this conversation, from 1. */
+  index: number;
+  count: number;
+  docked: boolean;
+}
+
+export function PermissionCard({ permission, index, count, docked }: Props): JSX.Element {
+  const { id, agent, toolCall, options, rejections } = permission;
+  const card = useRef<HTMLDivElement>(null);
+  const settled = useSettled(card);
+  const key = `permission ${id}`;
+  const waits = pending.value.has(key);
+  const refusal = refusals.value[key];
+  useEffect(() => {
+    const element = card.current;
+    if (docked || element === null) return;
+    const observer = new IntersectionObserver(
+      ([entry]) => sees(id, entry?.isIntersecting ?? false),
+      { threshold: 0.6 },
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      sees(id, false);
+    };
+  }, [id, docked]);
+
+  const answer = (option: PermissionOption): void => {
+    if (waits || !settled()) return;
+    card.current?.focus(); // the button goes away with the card
+    void give(key, "AnswerPermission", { permission: id, optionId: option.optionId });
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    const option = chosen(options, event);
+    if (option === null) return;
+    event.preventDefault();
+    answer(option);
+  };
+  return (
+    <div
+      class={docked ? "ask ask-docked" : "ask"}
+      ref={card}
+      role="group"
+      tabIndex={-1}
+      aria-label={headline(permission)}
+      data-permission={id}
+      onKeyDown={pressed}
+    >
+      <div class="ask-head">
+        <Icon of={ShieldQuestionMark} size={18} />
+        <strong>{headline(permission)}</strong>
+        {count > 1 && <span class="chip">{t("permission.count", { index, count })}</span>}
+        {rejections > 0 && (
+          <span class="chip chip-warn">{t("permission.refused", { count: rejections })}</span>
+        )}
+      </div>
+      <p class="ask-title">
+        <ToolIcon kind={toolCall.kind} /> {titleOfTool(toolCall)}
+      </p>
+      {!docked && <ToolBody tool={toolCall} />}
+      <div class="ask-options">
+        {options.map((option) => (
+          <button
+            key={option.optionId}
+            type="button"
+            class={`button ask-option ${toneOf(option)}`}
+            disabled={waits}
+            aria-keyshortcuts={shortcut(keyOf(options, option))}
+            onClick={() => answer(option)}
+          >
+            {option.name}
+            <kbd aria-hidden="true">{keyName(keyOf(options, option))}</kbd>
+          </button>
+        ))}
+        {docked && (
+          <button type="button" class="link" onClick={() => show(id)}>
+            {t("permission.show")}
+          </button>
+        )}
+      </div>
+      {waits && <p class="quiet">{t("permission.answering")}</p>}
+      {refusal !== undefined && (
+        <p class="refusal" role="alert">
+          {problemText(refusal)}
+        </p>
+      )}
+      {!docked && agent !== "" && <span class="unseen">{titleOf(agent)}</span>}
+    </div>
+  );
+}
+
+function headline({ agent, toolCall }: Permission): string {
+  const key = `permission.${toolCall.kind}`;
+  return t(isKey(key) ? key : "permission.title", { agent: titleOf(agent) });
+}
+
+function shortcut(key: string): string {
+  return /^[A-Z]$/.test(key) ? `Shift+${key}` : key;
+}
+
+/** Bring a card in the flow into sight and give it the focus, so that its keys work. */
+export function show(id: string): void {
+  const card = document.querySelector<HTMLElement>(
+    `.ask:not(.ask-docked)[data-permission="${CSS.escape(id)}"]`,
+  );
+  const any = card ?? document.querySelector<HTMLElement>(`[data-permission="${CSS.escape(id)}"]`);
+  any?.scrollIntoView({ block: "center" });
+  any?.focus({ preventScroll: true });
+}
+
+/** What is left of a request once it is over. */
+export function Answered({ over }: { over: Resolved }): JSX.Element {
+  const { permission, optionId, by, delivered, at } = over;
+  const time = clock(at);
+  const option = permission.options.find((one) => one.optionId === optionId)?.name ?? optionId;
+  return (
+    <p class="answered">
+      <Icon of={ShieldQuestionMark} size={14} /> {titleOfTool(permission.toolCall)}:{" "}
+      {option === null
+        ? t("permission.cancelled", { time })
+        : !delivered
+          ? t("permission.undelivered", { option, time })
+          : by === "page"
+            ? t("permission.answered", { option, time })
+            : by === "rule"
+              ? t("permission.ruled", { option, time })
+              : t("permission.elsewhere", { option, time, by })}
+    </p>
+  );
+}

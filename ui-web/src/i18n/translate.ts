@@ -1,0 +1,50 @@
+// The one door for text that people read: `t(key, params)` in the language in force.
+import { computed, signal } from "@preact/signals";
+import type { Problem } from "../bus/schema.gen";
+import { en, type Entry, type Key } from "./en";
+import { fr } from "./fr";
+
+export type Language = "en" | "fr";
+export type Params = Readonly<Record<string, string | number>>;
+
+const CATALOGUES: Record<Language, Record<Key, Entry>> = { en, fr };
+
+/** What the configuration asks for; `system` is the browser's choice. */
+export const wanted = signal<"system" | Language>("system");
+
+export const language = computed<Language>(() => {
+  if (wanted.value !== "system") return wanted.value;
+  return navigator.language.toLowerCase().startsWith("fr") ? "fr" : "en";
+});
+
+const numbers = computed(() => new Intl.NumberFormat(language.value));
+const plurals = computed(() => new Intl.PluralRules(language.value));
+
+/** The text of `key`; `params.count` chooses between one and several. */
+export function t(key: Key, params: Params = {}): string {
+  const entry: Entry = CATALOGUES[language.value][key];
+  return filled(form(entry, params), params);
+}
+
+function form(entry: Entry, params: Params): string {
+  if (typeof entry === "string") return entry;
+  return plurals.value.select(Number(params["count"])) === "one" ? entry.one : entry.other;
+}
+
+function filled(text: string, params: Params): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = params[name];
+    if (value === undefined) return whole;
+    return typeof value === "number" ? numbers.value.format(value) : value;
+  });
+}
+
+export function isKey(key: string): key is Key {
+  return key in en;
+}
+
+/** A problem in the reader's language where its kind is known, else in its own words. */
+export function problemText(problem: Problem): string {
+  const key = `problem.${problem.id}`;
+  return isKey(key) ? t(key, problem.params as Params) : problem.message;
+}

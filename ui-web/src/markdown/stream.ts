@@ -1,0 +1,147 @@
+// Writes a growing Markdown text into an element, at a cost that doesn't grow with it: blocks that
+// are complete are drawn once and then left alone, only the tail is drawn again.
+//
+// A block is frozen on complete lines only, once another block has begun after it. Inside an open
+// fence nothing is parsed: characters go into one text node. When the text is done it is drawn
+// once more from the whole, which also resolves reference links; nodes that come out the same stay.
+import type { Token } from "marked";
+import { blocks, rendered } from "./render";
+
+interface Fence {
+  readonly closing: RegExp;
+  /** Where its opening line begins in the source. */
+  readonly start: number;
+  readonly code: Text;
+  /** Where the line begins that isn't complete yet, and how much is in the text node. */
+  line: number;
+  shown: number;
+}
+
+/** A line that may yet become the closing fence is held back. */
+const MAY_CLOSE = /^ {0,3}[`~]*[ \t]*$/;
+
+/** The opening line of a fence, with its marker. */
+const OPENING = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n/;
+
+export class StreamWriter {
+  private source = "";
+  /** Characters of the source whose blocks are frozen. */
+  private frozen = 0;
+  private fence: Fence | null = null;
+  private finished = false;
+  private readonly tail = document.createElement("div");
+
+  constructor(private readonly root: HTMLElement) {
+    this.tail.className = "md-tail";
+    root.replaceChildren(this.tail);
+  }
+
+  /** Show `text`, which usually continues what was shown. */
+  write(text: string): void {
+    if (this.finished || !text.startsWith(this.source)) this.restart();
+    if (text === this.source) return;
+    this.source = text;
+    if (this.fence === null && this.selected()) return; // a later write draws what is held now
+    while (this.fence !== null ? this.fenced(this.fence) : this.freeze());
+  }
+
+  /** Show `text` as it will stay. */
+  finish(text: string): void {
+    this.finished = true;
+    this.root.append(...this.tail.childNodes);
+    this.tail.remove();
+    const whole = [...rendered(text).childNodes];
+    whole.forEach((node, index) => {
+      const there = this.root.childNodes[index];
+      if (there === undefined) this.root.append(node);
+      else if (!there.isEqualNode(node)) there.replaceWith(node);
+    });
+    while (this.root.childNodes.length > whole.length) this.root.lastChild?.remove();
+  }
+
+  private restart(): void {
+    this.source = "";
+    this.frozen = 0;
+    this.fence = null;
+    this.finished = false;
+    this.root.replaceChildren(this.tail);
+  }
+
+  /** Redrawing would destroy what the reader has selected. */
+  private selected(): boolean {
+    const selection = document.getSelection();
+    if (selection === null || selection.isCollapsed) return false;
+    return selection.getRangeAt(0).intersectsNode(this.tail);
+  }
+
+  /** Freeze the blocks that are over and draw the rest. True when a fence has opened. */
+  private freeze(): boolean {
+    const lines = this.source.slice(this.frozen, this.source.lastIndexOf("\n") + 1);
+    const tokens = lines === "" ? [] : blocks(lines);
+    const last = tokens.findLastIndex((token) => token.type !== "space");
+    const block = tokens[last];
+    const fence = block === undefined ? null : fenceOf(block);
+    const complete = tokens.slice(0, fence?.closed === true ? last + 1 : Math.max(last, 0));
+    const over = complete.reduce((sum, { raw }) => sum + raw.length, 0);
+    if (over > 0) {
+      this.tail.before(rendered(lines.slice(0, over)));
+      this.frozen += over;
+    }
+    const open = fence?.closed === false ? fence.opening : null;
+    if (open === null) {
+      const rest = this.source.slice(this.frozen);
+      this.tail.replaceChildren(rendered(rest, { colours: false }));
+      return false;
+    }
+    this.begin(open, this.frozen);
+    return true;
+  }
+
+  private begin(open: RegExpExecArray, start: number): void {
+    const [line, marker = ""] = open;
+    const shell = rendered(`${line}${marker}\n`, { colours: false });
+    const code = document.createTextNode("");
+    shell.querySelector("code")?.replaceChildren(code);
+    this.tail.replaceChildren(shell);
+    const begin = start + line.length;
+    this.fence = { closing: closingOf(marker), start, code, line: begin, shown: begin };
+  }
+
+  /** Append to the open code block. True when it was closed. */
+  private fenced(fence: Fence): boolean {
+    const { source } = this;
+    for (;;) {
+      const end = source.indexOf("\n", fence.line);
+      const line = source.slice(fence.line, end < 0 ? undefined : end);
+      if (end < 0) {
+        if (MAY_CLOSE.test(line)) return false;
+        fence.code.appendData(source.slice(fence.shown));
+        fence.shown = source.length;
+        return false;
+      }
+      if (fence.closing.test(line)) {
+        this.tail.before(rendered(source.slice(fence.start, end + 1)));
+        this.tail.replaceChildren();
+        this.frozen = end + 1;
+        this.fence = null;
+        return true;
+      }
+      fence.code.appendData(source.slice(fence.shown, end + 1));
+      fence.shown = fence.line = end + 1;
+    }
+  }
+}
+
+/** The opening line of a fenced code block, and whether its closing line is there. */
+function fenceOf(block: Token): { opening: RegExpExecArray; closed: boolean } | null {
+  if (block.type !== "code") return null;
+  const opening = OPENING.exec(block.raw);
+  if (opening === null) return null;
+  const closing = closingOf(opening[1] ?? "");
+  const lines = block.raw.slice(opening[0].length).split("\n");
+  return { opening, closed: lines.some((line) => closing.test(line)) };
+}
+
+function closingOf(marker: string): RegExp {
+  return new RegExp(`^ {0,3}${marker[0]}{${marker.length},}[ \t]*$`);
+}

@@ -1,0 +1,198 @@
+// The list of conversations. Every configured agent stands under Direct, before any word was said.
+import { Bot, Boxes, LoaderCircle } from "lucide";
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { AgentMark } from "../agents/AgentMark";
+import type { Channel } from "../bus/schema.gen";
+import { problemText, t } from "../i18n/translate";
+import { works } from "../monitor/component";
+import {
+  agents,
+  agentsByName,
+  channels,
+  components,
+  current,
+  directOf,
+  openDirect,
+  pending,
+  permissions,
+  refusals,
+  store,
+  turnOf,
+} from "./app";
+import { Icon } from "./icon";
+import { pane, toggle } from "./pane";
+import { go } from "./route";
+import { roam } from "./roam";
+
+export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
+  const list = useRef<HTMLDivElement>(null);
+  const named = channels.value.filter((channel) => channel.direct === "");
+  const orphans = channels.value.filter(
+    ({ direct }) => direct !== "" && !agentsByName.value.has(direct),
+  );
+  return (
+    <nav class="sidebar" aria-label={t("sidebar.label")}>
+      <header class="sidebar-head">
+        <img src="/favicon.svg" width="22" height="22" alt="" />
+        <h1>{t("app.name")}</h1>
+        <LinkState />
+      </header>
+      <div class="sidebar-list" ref={list} onKeyDown={(event) => roam(event, list.current)}>
+        {named.length > 0 && (
+          <>
+            <h2>{t("sidebar.channels")}</h2>
+            <ul>
+              {named.map((channel) => (
+                <li key={channel.id}>
+                  <ChannelRow channel={channel} onChosen={onChosen} />
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        <h2>{t("sidebar.direct")}</h2>
+        {agents.value.length + orphans.length === 0 && store.world.value.agents !== null && (
+          <p class="pane-empty">{t("sidebar.none")}</p>
+        )}
+        <ul>
+          {agents.value.map(({ name }) => (
+            <li key={name}>
+              <DirectRow name={name} onChosen={onChosen} />
+            </li>
+          ))}
+          {orphans.map((channel) => (
+            <li key={channel.id}>
+              <ChannelRow channel={channel} onChosen={onChosen} />
+            </li>
+          ))}
+        </ul>
+      </div>
+      <SidebarFoot />
+    </nav>
+  );
+}
+
+function LinkState(): JSX.Element {
+  const live = store.isLive.value;
+  return (
+    <span class={live ? "link-state" : "link-state link-off"}>
+      <span class={`light light-${live ? "running" : "starting"}`} aria-hidden="true" />
+      {t(live ? "link.live" : "link.connecting")}
+    </span>
+  );
+}
+
+/** At most a spinner and an exclamation mark: who waits for a person outranks who works. */
+function Flags({ channel }: { channel: string | undefined }): JSX.Element | null {
+  if (channel === undefined) return null;
+  if (permissions.value.some((one) => one.channel === channel)) {
+    return (
+      <span class="flag flag-waits" title={t("sidebar.permission")}>
+        <span aria-hidden="true">!</span>
+        <span class="unseen">{t("sidebar.permission")}</span>
+      </span>
+    );
+  }
+  if (!turnOf(channel).busy) return null;
+  return (
+    <span class="flag flag-busy" title={t("sidebar.answering")}>
+      <Icon of={LoaderCircle} size={14} />
+      <span class="unseen">{t("sidebar.answering")}</span>
+    </span>
+  );
+}
+
+function DirectRow({ name, onChosen }: { name: string; onChosen: () => void }): JSX.Element | null {
+  const agent = agentsByName.value.get(name);
+  const channel = directOf(name)?.id;
+  if (agent === undefined) return null;
+  const refusal = refusals.value[`direct ${name}`];
+  const here = channel !== undefined && channel === current.value;
+  return (
+    <>
+      <button
+        type="button"
+        class="row"
+        aria-current={here ? "page" : undefined}
+        disabled={pending.value.has(`direct ${name}`)}
+        onClick={() => {
+          onChosen();
+          void openDirect(name);
+        }}
+      >
+        <AgentMark agent={agent} />
+        <span class="row-name">{agent.title}</span>
+        {agent.outdated && (
+          <span class="chip" title={t("state.outdated")}>
+            ↻<span class="unseen">{t("state.outdated")}</span>
+          </span>
+        )}
+        {agent.state === "error" && <span class="row-word">{t("state.error")}</span>}
+        <Flags channel={channel} />
+      </button>
+      {refusal !== undefined && <p class="refusal">{problemText(refusal)}</p>}
+    </>
+  );
+}
+
+function ChannelRow({ channel, onChosen }: { channel: Channel; onChosen: () => void }): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="row"
+      aria-current={channel.id === current.value ? "page" : undefined}
+      title={channel.direct === "" ? channel.description : t("sidebar.unconfigured")}
+      onClick={() => {
+        onChosen();
+        go(channel.id);
+      }}
+    >
+      <span class="row-hash" aria-hidden="true">
+        {channel.direct === "" ? "#" : "–"}
+      </span>
+      <span class="row-name">{channel.direct === "" ? channel.name : channel.direct}</span>
+      <Flags channel={channel.id} />
+    </button>
+  );
+}
+
+function SidebarFoot(): JSX.Element {
+  const running = agents.value.filter(({ state }) => state !== "stopped" && state !== "error");
+  const wrong = agents.value.filter(({ state }) => state === "error").length;
+  const bad = components.value.filter((one) => !works(one)).length;
+  return (
+    <footer class="sidebar-foot">
+      <button
+        type="button"
+        class="row"
+        aria-expanded={pane.value?.shows === "agents" || pane.value?.shows === "logs"}
+        onClick={() => toggle("agents")}
+      >
+        <Icon of={Bot} />
+        <span class="row-name">{t("sidebar.agents")}</span>
+        {wrong > 0 && (
+          <span class="row-word">
+            <span aria-hidden="true">▲</span> {wrong}
+            <span class="unseen"> {t("state.error")}</span>
+          </span>
+        )}
+        <span class="quiet">{t("sidebar.running", { count: running.length })}</span>
+      </button>
+      <button
+        type="button"
+        class="row"
+        aria-expanded={pane.value?.shows === "components"}
+        onClick={() => toggle("components")}
+      >
+        <Icon of={Boxes} />
+        <span class="row-name">{t("sidebar.components")}</span>
+        {bad > 0 && (
+          <span class="row-word">
+            <span aria-hidden="true">▲</span> {bad}
+          </span>
+        )}
+      </button>
+    </footer>
+  );
+}

@@ -1,0 +1,42 @@
+// What is shown where no conversation is chosen: the agents one can talk to.
+import type { JSX } from "preact";
+import { AgentMark, stateText } from "../agents/AgentMark";
+import { Avatar } from "../agents/Avatar";
+import { t } from "../i18n/translate";
+import { agents, config, openDirect, store } from "./app";
+
+export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
+  const loaded = store.world.value.agents !== null;
+  const { created = false, path = "" } = config.value ?? {};
+  return (
+    <main class="welcome">
+      <button type="button" class="button only-narrow" onClick={onBack}>
+        {t("sidebar.show")}
+      </button>
+      {!loaded ? (
+        <p class="quiet">{t("channel.loading")}</p>
+      ) : (
+        <>
+          <h2>{t("welcome.title")}</h2>
+          {created && <p>{t("welcome.created", { path })}</p>}
+          {agents.value.length === 0 && <p>{t("agent.none", { path })}</p>}
+          <ul class="welcome-agents">
+            {agents.value.map((agent) => (
+              <li key={agent.name}>
+                <button type="button" onClick={() => void openDirect(agent.name)}>
+                  <Avatar agent={agent.name} />
+                  <span class="welcome-name">{agent.title}</span>
+                  <span class={`welcome-state mark-${agent.state}`}>
+                    <AgentMark agent={agent} named={false} /> {stateText(agent)}
+                  </span>
+                  {agent.description !== "" && <span class="quiet">{agent.description}</span>}
+                </button>
+              </li>
+            ))}
+          </ul>
+          {agents.value.length > 0 && <p class="quiet">{t("welcome.hint")}</p>}
+        </>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,40 @@
+// What the pane at the right shows, kept over a reload.
+import { signal } from "@preact/signals";
+
+export type Pane = { shows: "agents" } | { shows: "components" } | { shows: "logs"; agent: string };
+
+const KEY = "sk.pane";
+const WIDE = "(min-width: 1100px)";
+
+export const pane = signal<Pane | null>(restored());
+
+function restored(): Pane | null {
+  const kept = localStorage.getItem(KEY);
+  if (!matchMedia(WIDE).matches) return null;
+  return kept === "agents" || kept === "components" ? { shows: kept } : null;
+}
+
+function show(next: Pane | null): void {
+  pane.value = next;
+  localStorage.setItem(KEY, next?.shows ?? "");
+}
+
+export function showAgents(): void {
+  show({ shows: "agents" });
+}
+
+export function showComponents(): void {
+  show({ shows: "components" });
+}
+
+export function showLogs(agent: string): void {
+  show({ shows: "logs", agent });
+}
+
+export function closePane({ onlyOverlay = false } = {}): void {
+  if (!onlyOverlay || !matchMedia(WIDE).matches) show(null);
+}
+
+export function toggle(what: "agents" | "components"): void {
+  show(pane.value?.shows === what ? null : { shows: what });
+}

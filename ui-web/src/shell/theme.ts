@@ -1,0 +1,28 @@
+// Theme and language as the configuration has them, kept for the first moment of the next visit.
+import { effect } from "@preact/signals";
+import { language, wanted } from "../i18n/translate";
+import { config, permissions } from "./app";
+
+const THEME = "sk.theme";
+const LANGUAGE = "sk.language";
+
+export function followConfiguration(): void {
+  const kept = localStorage.getItem(LANGUAGE);
+  if (kept === "en" || kept === "fr" || kept === "system") wanted.value = kept;
+  document.documentElement.dataset["theme"] = localStorage.getItem(THEME) ?? "system";
+  effect(() => {
+    if (config.value === null) return;
+    const { theme, language: asked } = config.value;
+    document.documentElement.dataset["theme"] = theme;
+    wanted.value = asked;
+    localStorage.setItem(THEME, theme);
+    localStorage.setItem(LANGUAGE, asked);
+  });
+  effect(() => {
+    document.documentElement.lang = language.value;
+  });
+  effect(() => {
+    const waiting = permissions.value.length > 0 ? "(!) " : "";
+    document.title = `${waiting}Sidekicks`;
+  });
+}
