@@ -1,4 +1,4 @@
-"""A manager for tests: starts the real holder and speaks its frames; our service has no part in it."""
+"""A manager for tests: starts the real holder and speaks its frames; our service has no part."""
 
 import os
 import signal

@@ -1,0 +1,265 @@
+"""sk-bus and sk-agents as real processes; the test is their router.
+
+It orders what a router would order, and keeps everything that the log says.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sk_bus.blobs import BlobStore
+from sk_bus.client import connect
+from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn, FactExited, FactFrame, FactUp
+from sk_bus.model import AgentName, Cursor
+from sk_bus.paths import Instance
+from sk_bus.vocabulary import Event
+from sk_bus.wire import Batch
+from tests.support.shim_client import AGENT, alive
+
+if TYPE_CHECKING:
+    from sk_bus.contract import Bus, Hello, Producer
+
+DEADLINE = 30.0
+MAIN = "import sys; from {module} import main; sys.argv[0] = {module!r}; main()"
+
+
+class Executing:
+    """A bus, an executor, and us as the router, in directories of their own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in ("home", "c/sidekicks", "s/sidekicks/default", "r/sidekicks/default/defs"):
+            (root / name).mkdir(parents=True, mode=0o700)
+        self.instance = Instance(
+            "default", root / "s/sidekicks/default", root / "r/sidekicks/default"
+        )
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(root / "home"),
+            "SHELL": "/bin/sh",
+            "XDG_CONFIG_HOME": str(root / "c"),
+            "XDG_STATE_HOME": str(root / "s"),
+            "XDG_RUNTIME_DIR": str(root / "r"),
+            "SK_INSTANCE": "default",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.events: list[tuple[int, Event]] = []
+        self._came = asyncio.Event()
+        self._decided = True
+        self.bus: Bus
+        self.producer: Producer
+        self.hello: Hello
+
+    # --- processes --------------------------------------------------------------------------
+
+    def start(self, name: str, **environment: str) -> None:
+        module = {"bus": "sk_bus.broker", "agents": "sk_agents.service"}[name]
+        with (self.root / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-c", MAIN.format(module=module)],
+                env=self.environment | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def kill(self, name: str) -> None:
+        self.processes[name].kill()
+        self.processes[name].wait()
+
+    async def died(self, name: str) -> None:
+        await asyncio.to_thread(self.processes[name].wait, DEADLINE)
+
+    def log(self, name: str) -> str:
+        return (self.root / f"{name}.log").read_text()
+
+    # --- the router's side ------------------------------------------------------------------
+
+    async def begin(self, group: asyncio.TaskGroup) -> None:
+        self.bus = connect(self.instance)
+        self.hello = await self.bus.hello()
+        self.producer = await self.bus.producer("router")
+        self.tasks = [group.create_task(self.producer.run()), group.create_task(self._follow())]
+
+    async def _follow(self) -> None:
+        async for item in self.bus.follow(Cursor(epoch=self.hello.epoch, seq=0)):
+            if isinstance(item, Batch):
+                self.events += item.events()
+                if self._decided and item.producer == "agents" and item.count:
+                    self.producer.put([], item.last)
+                self._came.set()
+
+    def decide(self, *, on: bool) -> None:
+        """Whether what the executor says is decided on at once, or not at all."""
+        self._decided = on
+        if on and self.events:
+            self.producer.put([], self.events[-1][0])
+
+    async def until(self, true: Callable[[], Any]) -> Any:
+        """Wait until the log makes ``true`` so; its value."""
+        async with asyncio.timeout(DEADLINE):
+            while not (value := true()):
+                self._came.clear()
+                await self._came.wait()
+        return value
+
+    def order(self, *events: Event) -> None:
+        self.producer.put(list(events), self.producer.position)
+
+    # --- one agent --------------------------------------------------------------------------
+
+    def define(self, *command: str, **fields: Any) -> str:
+        """Write a definition; its digest."""
+        arguments = list(command) or [sys.executable, str(AGENT)]
+        definition = {
+            "name": "alice",
+            "command": arguments[0],
+            "args": arguments[1:],
+            "env": {},
+            "cwd": str(self.root / "home"),
+            "mcpServers": [],
+            "path": os.environ["PATH"],
+        } | fields
+        text = json.dumps(definition, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        (self.instance.definitions / f"{digest}.json").write_text(text)
+        return digest
+
+    async def agent(self, name: str = "alice", *, digest: str | None = None) -> "Acting":
+        """Start an agent, and wait until its process runs."""
+        acting = Acting(self, AgentName(name), self.hello.epoch + len(self.events) + 1)
+        acting.start(digest or self.define())
+        await self.until(lambda: acting.facts(FactUp))
+        return acting
+
+
+class Acting:
+    """One life of one agent, as its router sees it."""
+
+    def __init__(self, executing: Executing, name: AgentName, inc: int) -> None:
+        self._executing = executing
+        self.name = name
+        self.inc = inc
+        self.n = 0
+
+    def start(self, digest: str) -> None:
+        self._executing.order(DoStart(agent=self.name, inc=self.inc, digest=digest))
+
+    def line(self, method: str, params: dict[str, Any], *, n: int | None = None) -> int:
+        """Order a request; its id."""
+        self.n = n or self.n + 1
+        message = {"jsonrpc": "2.0", "id": self.n, "method": method, "params": params}
+        self.raw(json.dumps(message))
+        return self.n
+
+    def raw(self, line: str) -> None:
+        self._executing.order(DoSend(agent=self.name, inc=self.inc, n=self.n, line=line))
+
+    def turn(self, *, is_open: bool) -> None:
+        self._executing.order(DoTurn(agent=self.name, inc=self.inc, open=is_open))
+
+    def stop(self) -> None:
+        self._executing.order(DoStop(agent=self.name, inc=self.inc))
+
+    async def answer(self, n: int) -> dict[str, Any]:
+        """The response to request ``n``."""
+        found = await self._executing.until(
+            lambda: [one for one in self.said() if one.get("id") == n and "method" not in one]
+        )
+        return dict(found[0])
+
+    async def ready(self) -> "Acting":
+        """Take it through initialize and session/new."""
+        await self.answer(self.line("initialize", {"protocolVersion": 1}))
+        made = await self.answer(self.line("session/new", {"cwd": "/", "mcpServers": []}))
+        self.session = made["result"]["sessionId"]
+        return self
+
+    def prompt(self, text: str) -> int:
+        return self.line(
+            "session/prompt",
+            {"sessionId": self.session, "prompt": [{"type": "text", "text": text}]},
+        )
+
+    def facts(self, kind: type[Any]) -> list[Any]:
+        return [
+            event
+            for _, event in self._executing.events
+            if isinstance(event, kind) and event.agent == self.name and event.inc == self.inc
+        ]
+
+    def said(self) -> list[dict[str, Any]]:
+        return [json.loads(event.line) for event in self.facts(FactFrame)]
+
+    def text(self) -> str:
+        """The text of all message chunks."""
+        chunks = [
+            one["params"]["update"] for one in self.said() if one.get("method") == "session/update"
+        ]
+        return "".join(one["content"]["text"] for one in chunks if "content" in one)
+
+    async def exited(self) -> FactExited:
+        found = await self._executing.until(lambda: self.facts(FactExited))
+        return found[0]
+
+    @property
+    def pid(self) -> int:
+        return int(self.facts(FactUp)[0].pid)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self._executing.hello.directory) / "spools" / f"{self.name}.{self.inc}"
+
+    def blob(self, sha256: str) -> str:
+        return BlobStore(Path(self._executing.hello.directory)).text(sha256)
+
+
+@asynccontextmanager
+async def executing(**environment: str) -> AsyncIterator[Executing]:
+    """Bus and executor run; at the end nothing of them, or of their agents, is left."""
+    with tempfile.TemporaryDirectory(prefix="ske", dir="/tmp", ignore_cleanup_errors=True) as name:
+        made = Executing(Path(name))
+        made.start("bus")
+        made.start("agents", **environment)
+        try:
+            async with asyncio.TaskGroup() as group:
+                await made.begin(group)
+                try:
+                    yield made
+                except BaseException:
+                    sys.stderr.write(made.log("bus") + made.log("agents"))
+                    raise
+                finally:
+                    for task in made.tasks:
+                        task.cancel()
+            await made.bus.close()
+        finally:
+            for process in made.processes.values():
+                process.kill()
+                process.wait()
+            for pid in left(made):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def left(executing_: Executing) -> list[int]:
+    """Processes that have our home: holders, agents, and what they started."""
+    mark = f"HOME={executing_.root / 'home'}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and alive(int(entry.name)):
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+    return found

@@ -1,0 +1,112 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from sk_agents.framing import Framer, Line
+from sk_agents.masking import masker, secrets
+from sk_agents.telling import SHOWN, Telling
+from sk_bus.blobs import BlobStore
+from sk_bus.model import AgentName
+
+SECRET = "s3cret-value"
+DEFINITION = {
+    "env": {"TOKEN": SECRET, "SHORT": "abc", "AUTH": "Bearer longtoken123"},
+    "mcpServers": [
+        {"env": [{"name": "K", "value": "mcp-env-secret"}]},
+        {"headers": [{"name": "H", "value": "mcp-header-secret"}]},
+    ],
+}
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> BlobStore:
+    return BlobStore(tmp_path)
+
+
+@pytest.fixture
+def telling(blobs: BlobStore) -> Telling:
+    return Telling(AgentName("alice"), 7, blobs, masker(secrets(DEFINITION)))
+
+
+def line(data: bytes) -> Line:
+    (made,) = Framer().feed(data + b"\n")
+    return made
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Starting…".encode(),
+        b'"x"',
+        b"12",
+        b"null",
+        b"[1]",
+        b"\x1b[31mred\x1b[0m",
+        b"",
+        b"\xff\xfe bad",
+        b'{"bad utf-8": "\xff"}',
+        b'{"open": ',
+        b"{" * 100_000,
+    ],
+)
+def test_what_is_no_json_object_is_no_frame(telling: Telling, data: bytes) -> None:
+    assert telling.frame(line(data)) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"{}", b'{"level":"info","id":1}', b'  {"a":1}\r', b'{"a":"\\ud83d"}', b'{"a":1e999}'],
+)
+def test_a_json_object_is_a_frame_as_it_was_written(telling: Telling, data: bytes) -> None:
+    frame = telling.frame(line(data))
+    assert frame is not None
+    assert frame.line.encode() == data.removesuffix(b"\r")
+    assert frame.end == len(data) + 1
+
+
+def test_a_big_part_travels_as_a_blob_and_the_whole_line_can_be_had(
+    telling: Telling, blobs: BlobStore
+) -> None:
+    data = json.dumps({"small": "é", "big": "ü" * 20_000, "half": "\ud83d"}).encode()
+    frame = telling.frame(line(data))
+    assert frame is not None
+    assert frame.raw is not None
+    value = json.loads(frame.line)
+    assert value["small"] == "é"
+    assert value["half"] == "\ud83d"
+    assert blobs.text(value["big"]["$blob"]["sha256"]) == "ü" * 20_000
+    assert blobs.text(frame.raw.sha256).encode() == data
+    assert len(frame.line) < 4000
+
+
+@pytest.mark.parametrize("hidden", [SECRET, "longtoken123", "mcp-env-secret", "mcp-header-secret"])
+def test_no_secret_is_shown(telling: Telling, hidden: str) -> None:
+    assert telling.text(line(f"key={hidden}!".encode())) == "key=•••!"
+
+
+def test_a_short_value_is_no_secret(telling: Telling) -> None:
+    assert telling.text(line(b"abc")) == "abc"
+
+
+def test_a_secret_across_the_bound_is_not_shown(telling: Telling) -> None:
+    shown = telling.text(line(b"x" * (SHOWN - 5) + SECRET.encode() + b"y" * 9))
+    assert SECRET[:5] not in shown
+
+
+def test_a_long_line_is_shown_up_to_the_bound_and_its_length_said(telling: Telling) -> None:
+    shown = telling.text(line(b"x" * 100_000))
+    assert shown == "x" * SHOWN + " … (100000 bytes)"
+
+
+def test_a_flood_of_lines_is_bounded_and_said(telling: Telling) -> None:
+    told = [event for k in range(5000) for event in telling.log("stderr", f"line {k}", 10.0)]
+    assert [event.line for event in told] == [f"line {k}" for k in range(200)]
+    after = [event.line for event in telling.log("stderr", "calm", 11.5)]
+    assert after == ["… (4800 lines left out)", "calm"]
+
+
+def test_a_flood_that_ends_with_the_agent_is_said_too(telling: Telling) -> None:
+    for k in range(201):
+        telling.log("stdout", f"line {k}", 10.0)
+    assert [event.line for event in telling.left_out("stdout")] == ["… (1 lines left out)"]
