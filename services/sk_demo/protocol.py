@@ -215,7 +215,7 @@ class Agent:
             case Update(body, beats):
                 # Late by less than a beat is made up for; a longer delay moves everything.
                 turn.due = max(turn.due, now - self._pace) + beats * self._pace
-                memory.used += len(str(body.get("content", ""))) // 40
+                memory.used += _tokens(body)
                 _keep_tools(turn, body)
                 return [_update(turn.session, body)]
             case Pause(beats, ms):
@@ -270,6 +270,11 @@ def _keep_tools(turn: _Turn, body: dict[str, Any]) -> None:
         turn.open_tools.pop(tool, None)
     else:
         turn.open_tools[tool] = None
+
+
+def _tokens(body: dict[str, Any]) -> int:
+    """About as many tokens as a model would have spent on an update."""
+    return 1 + len(str(body.get("content", ""))) // 60
 
 
 def _text_of(prompt: Any) -> str:

@@ -193,7 +193,7 @@ def permission(memory: Memory, argument: str) -> Scene:
     call = memory.tool_id()
     command = "rm -r /demo/build"
     yield from said("I want to run a command, and I ask before I do.\n\n")
-    title, given = f"Run `{command}`", {"command": command}
+    title, given = f"Run {command}", {"command": command}
     yield called(call, title, "execute", rawInput=given)
     chosen: str | None = ALLOW_ALWAYS
     if "execute" not in memory.allowed:

@@ -59,11 +59,11 @@ Part = Generator[Step, str | None, None]
 
 @dataclass(slots=True)
 class Memory:
-    """What the agent remembers of one session."""
+    """What the agent remembers of one session; ``used`` tokens, the instructions of a model too."""
 
     turns: int = 0
     tools: int = 0
-    used: int = 0
+    used: int = 850
     allowed: set[str] = field(default_factory=set)
 
     def tool_id(self) -> str:
