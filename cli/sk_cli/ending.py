@@ -9,14 +9,18 @@ import signal
 
 from sk_bus.client import connect
 from sk_bus.commands import Shutdown
+from sk_bus.contract import Bus, Heartbeat
 from sk_bus.errors import RefusedError, UnreachableError
+from sk_bus.model import Cursor
 from sk_bus.paths import Instance
 from sk_bus.supervisor import NotRunningError
-from sk_cli import asking, instances, orphans, sweeping
+from sk_cli import asking, instances, observing, orphans, sweeping
 from sk_cli.starting import Say
 
 _SUPERVISOR_ENDS_WITHIN = 25.0
 _BUS_ANSWERS_WITHIN = 5.0
+_REPORTS_WITHIN = 3.0
+_NEEDED = ("router", "agents")
 
 
 def end(instance: Instance, *, say: Say, timeout: float) -> bool:
@@ -34,16 +38,39 @@ def end(instance: Instance, *, say: Say, timeout: float) -> bool:
 
 
 async def _closed(instance: Instance, *, say: Say, timeout: float) -> None:
-    """Ask for the orderly close and wait for its result."""
+    """Ask for the orderly close and wait for its result.
+
+    Where one of those who carry it out isn't there, nobody waits for it: the broom comes after.
+    """
     async with connect(instance) as bus:
         try:
-            await bus.hello(timeout=_BUS_ANSWERS_WITHIN)
+            hello = await bus.hello(timeout=_BUS_ANSWERS_WITHIN)
+            absent = await _absent(bus, instance)
+            if absent or not hello.open:
+                say(f"no orderly close: {', '.join(absent) or 'the history'} is not there")
+                return
             outcome = await bus.command(Shutdown(id=asking.command_id(), by="cli"), timeout=timeout)
         except (RefusedError, UnreachableError) as error:
             say(f"no orderly close: {error}")
             return
     problem = outcome.result.problem
     say("answers and agents ended" if problem is None else f"no orderly close: {problem.message}")
+
+
+async def _absent(bus: Bus, instance: Instance) -> list[str]:
+    """Who of those that an orderly close needs doesn't report."""
+    present: set[str] = set()
+    try:
+        async with asyncio.timeout(_REPORTS_WITHIN):
+            async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
+                if isinstance(item, Heartbeat):
+                    states = await observing.reported(instance, item)
+                    present = {name for name in _NEEDED if name in states}
+                if len(present) == len(_NEEDED):
+                    break
+    except TimeoutError:
+        pass
+    return [name for name in _NEEDED if name not in present]
 
 
 def _end_supervisor(instance: Instance, pid: int, say: Say) -> None:

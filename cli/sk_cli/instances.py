@@ -108,12 +108,15 @@ def _wait_ended_by_asking(pid: int, timeout: float) -> bool:
 
 
 def last_lines(path: Path, count: int) -> list[str]:
-    """The last ``count`` lines of a log; none when there is no such file."""
+    """The last ``count`` lines of a log; none when there is no such file.
+
+    A record with a traceback is one long line.
+    """
     try:
         with path.open("rb") as file:
             file.seek(0, os.SEEK_END)
             size = file.tell()
-            file.seek(max(0, size - 400 * count))
+            file.seek(max(0, size - 4000 * count))
             lines = file.read().decode(errors="replace").splitlines()
     except FileNotFoundError:
         return []

@@ -82,7 +82,9 @@ def main() -> NoReturn:
 def called(arguments: list[str]) -> int:
     """Run the command line ``arguments``; the exit code."""
     try:
-        ended: Any = root.main(arguments, prog_name="sk-cli", standalone_mode=False)
+        # Not root.main(): it would end the process by itself where a pipe was closed.
+        with root.make_context("sk-cli", arguments) as context:
+            ended: Any = root.invoke(context)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader went away (head, less): that is its right. Nothing more may be flushed.
@@ -93,6 +95,8 @@ def called(arguments: list[str]) -> int:
         if failure.then:
             print(f"next:   {failure.then}", file=sys.stderr)
         return int(failure.code)
+    except click.exceptions.Exit as error:  # --help was all that was asked
+        return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.ctx.get_help() if error.ctx else error.message)
         return int(Exit.USAGE)

@@ -8,8 +8,10 @@ from typing import Any
 
 from sk_bus.contract import Bus, Heartbeat
 from sk_bus.model import Cursor
+from sk_bus.paths import Instance
 from sk_bus.queries import SERVICES
 from sk_bus.supervisor import Process
+from sk_cli import instances
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,19 @@ async def heartbeat(bus: Bus, timeout: float) -> Heartbeat | None:
     except TimeoutError:
         pass
     return None
+
+
+async def reported(instance: Instance, heartbeat: Heartbeat) -> dict[str, str]:
+    """What the processes that run now say of themselves, by name.
+
+    The report of a process that was there before says nothing about the present one.
+    """
+    processes = await asyncio.to_thread(instances.supervisor(instance).processes)
+    states = {"bus": "running"}
+    for name, report in heartbeat.reports.items():
+        if name in processes and processes[name].pid == report.pid:
+            states[name] = report.state
+    return states
 
 
 def components(processes: dict[str, Process], beat: Heartbeat | None) -> list[Seen]:

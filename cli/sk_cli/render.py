@@ -209,8 +209,8 @@ def _message_summary(message: dict[str, Any]) -> str:
         *([str(message["code"])] if message.get("code") else []),
         *([message["error"].get("message", "error")] if message.get("error") else []),
     ]
-    mark = f" [{', '.join(state)}]" if state else ""
-    return f"{one_line(str(who))}: {one_line(shown, 80)}{one_line(mark)}"
+    mark = f" [{one_line(', '.join(state))}]" if state else ""
+    return f"{one_line(str(who))}: {one_line(shown, 80)}{mark}"
 
 
 def _part_summary(part: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from sk_bus.errors import UnreachableError
 from sk_bus.model import Cursor
 from sk_bus.paths import Instance
 from sk_bus.queries import SERVICES
-from sk_cli import instances, orphans, ports
+from sk_cli import instances, observing, orphans, ports
 from sk_cli.choice import Choice
 from sk_cli.failure import Failure
 
@@ -125,7 +125,7 @@ async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
             # Heartbeats, and whatever else happens, are when it is worth looking again.
             async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
                 if isinstance(item, Heartbeat):
-                    reported = await _reported(instance, item)
+                    reported = await observing.reported(instance, item)
                 if (
                     all(reported.get(name) == "running" for name in SERVICES)
                     and (await bus.hello()).open
@@ -140,26 +140,19 @@ async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
     say(f"ready in {time.monotonic() - began:.1f} s")
 
 
-async def _reported(instance: Instance, heartbeat: Heartbeat) -> dict[str, str]:
-    """What the processes that run now say of themselves, by name.
-
-    The report of a process that was there before says nothing about the present one.
-    """
-    processes = await asyncio.to_thread(instances.supervisor(instance).processes)
-    states = {"bus": "running"}
-    for name, report in heartbeat.reports.items():
-        if name in processes and processes[name].pid == report.pid:
-            states[name] = report.state
-    return states
-
-
 def _what_is_missing(instance: Instance, reported: dict[str, str], timeout: float) -> str:
     missing = [str(name) for name in SERVICES if reported.get(name) != "running"] or ["gateway"]
     lines = [f"not everything came up within {timeout:.0f} s; missing: {', '.join(missing)}"]
     for name in missing:
         log = instance.logs / f"{name}.log"
-        lines += [f"--- {log}", *instances.last_lines(log, 15)]
+        tail = [_shortened(line) for line in instances.last_lines(log, 15)]
+        lines += [f"--- {log}", *(tail or ["(it is empty)"])]
     return "\n".join(lines)
+
+
+def _shortened(line: str) -> str:
+    """A log's line as one reads it: a traceback's first and last words say what it is."""
+    return line if len(line) <= 400 else f"{line[:150]} … {line[-240:]}"
 
 
 def _page_answers(instance: Instance) -> bool:

@@ -145,11 +145,11 @@ class TestInstance:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def logs(self, count: int = 20) -> str:
+    def logs(self, count: int = 8) -> str:
         """The last lines of every log, for a failure's message."""
         pieces = []
         for path in sorted(self.paths.logs.glob("*.log")):
-            tail = path.read_text(errors="replace").splitlines()[-count:]
+            tail = [line[-400:] for line in path.read_text(errors="replace").splitlines()[-count:]]
             pieces.append("\n".join([f"--- {path.name}", *tail]))
         return "\n".join(pieces)
 

@@ -53,7 +53,14 @@ def command(
             else:
                 told.say(f"sent: {question}")
             return int(Exit.DONE)
-        waiting = _Waiting(told, bus, channel=where, question=question, allow=kinds)
+        waiting = _Waiting(
+            told,
+            bus,
+            channel=where,
+            question=question,
+            allow=kinds,
+            direct=channel.startswith("@"),
+        )
         return await waiting.run(Cursor(epoch=hello.epoch, seq=hello.head), interactive=interactive)
 
     try:
@@ -83,12 +90,14 @@ class _Waiting:
         channel: ChannelId,
         question: MessageId,
         allow: frozenset[str],
+        direct: bool,
     ) -> None:
         self._told = told
         self._bus = bus
         self._channel = channel
         self._question = question
         self._allow = allow
+        self._direct = direct
         self._answers = Answers(question, channel)
         self._open: dict[PermissionId, PermissionRequested] = {}
         self._asked: set[PermissionId] = set()
@@ -136,7 +145,8 @@ class _Waiting:
                 case Wrote(text=text):
                     self._write(text)
                 case Began(agent=agent):
-                    self._note(f"{agent}:", bold=True)
+                    if not self._direct:
+                        self._note(f"{agent}:", bold=True)
                 case Noted(line=line):
                     self._note(line, dim=True)
                 case Asks(permission=permission):

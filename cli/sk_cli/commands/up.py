@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from pathlib import Path
 
 import click
 
@@ -39,4 +40,7 @@ def command(told: Invocation) -> None:
 
 
 def _own_path() -> str:
+    """How this very program is called again."""
+    if Path(sys.argv[0]).name == "__main__.py":
+        return f"{sys.executable} -m sk_cli"
     return shutil.which(sys.argv[0]) or sys.argv[0]
