@@ -222,7 +222,18 @@ def patched(tool: ToolCall | None, tool_id: str, patch: dict[str, Any]) -> ToolC
         raw = _compact(patch["rawOutput"])
         if _goes_on(made.output, raw):
             made = replace(made, output=raw)
+    streamed = _streamed(patch.get("_meta"))
+    if streamed and isinstance(made.output, str):
+        made = replace(made, output=made.output + streamed)
     return made
+
+
+def _streamed(meta: Any) -> str:
+    """More output of a terminal of the agent's own, as codex-acp and claude-agent-acp send it."""
+    if not isinstance(meta, dict):
+        return ""
+    more = meta.get("terminal_output_delta") or meta.get("terminal_output")
+    return string(more.get("data")) if isinstance(more, dict) else ""
 
 
 def unfinished(tool: ToolCall) -> bool:
