@@ -1,7 +1,7 @@
 """A log in which the router is the only one alive: inputs in, events out, and what really happened.
 
-The fold is held against the live state after every input, so each test proves that as well. Time
-stands still unless a test lets it pass.
+The fold is held against the live state after every input, and every line to an agent against the
+schema of ACP, so each test proves that as well. Time stands still unless a test lets it pass.
 """
 
 import json
@@ -31,6 +31,7 @@ from sk_router.decide import decide
 from sk_router.decision import Decision, Input
 from sk_router.evolve import evolve
 from sk_router.state import State, restored, snapshot
+from tests.support import acp_schema
 
 EPOCH = 1_000
 
@@ -77,6 +78,8 @@ class Playbook:
         self.seq += len(self.said)
         self.log += self.said
         for event in self.said:
+            if isinstance(event, DoSend):
+                acp_schema.check(event.line)
             again = decoded(unpacked(packed(encoded(event))))
             assert again is not None
             evolve(self.folded, again)
