@@ -1,0 +1,97 @@
+"""A browser and a whole Sidekicks for it: both real, both the test's own.
+
+Takes the system's Chromium, else the one that Playwright downloaded, else says what is missing.
+``SK_SCREENSHOTS`` names a folder that keeps a picture of each page at the end of its test.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
+
+from sk_gateway.static import DIRECTORY
+from tests.e2e.screen import Screen
+from tests.support.instance import TestInstance
+
+CONFIG = """\
+agents:
+  - name: demo
+    title: Demo
+    command: sk-demo-agent
+    env:
+      SK_DEMO_PACE: "5"
+  - name: slowpoke
+    title: Slow Poke
+    command: sk-demo-agent
+"""
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+# Before any script of the page: what the policy refused, where the test can read it.
+_LISTEN = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+    window.violations.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
+"""
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    try:
+        started = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))
+    except Error as error:
+        pytest.skip(f"no Chromium: install it, or run `playwright install chromium` ({error})")
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def instance() -> Iterator[TestInstance]:
+    if not (DIRECTORY / "index.html").exists():
+        pytest.skip("the page is not built: run `make ui`")
+    with TestInstance(config=CONFIG) as made:
+        made.up()
+        yield made
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-US")
+    made.set_default_timeout(20_000)
+    made.add_init_script(_LISTEN)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture
+def screen(page: Page, instance: TestInstance, request: pytest.FixtureRequest) -> Iterator[Screen]:
+    """The page, open; at the end nothing may have gone wrong in it."""
+    made = Screen(page, instance)
+    made.open()
+    yield made
+    if folder := os.environ.get("SK_SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / f"{request.node.name}.png")
+    assert made.violations() == []
+    assert made.errors == []

@@ -1,0 +1,98 @@
+"""The page as a person sees it: by roles and names, never by classes."""
+
+import re
+from contextlib import suppress
+
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
+
+from tests.support.instance import TestInstance
+
+PATIENCE = 20_000
+
+# What the browser itself says while the gateway is away; the page says "reconnecting".
+_EXPECTED = re.compile(r"WebSocket connection to .* failed|ERR_CONNECTION_REFUSED")
+
+
+class Screen:
+    """One tab."""
+
+    def __init__(self, page: Page, instance: TestInstance) -> None:
+        self.page = page
+        self.instance = instance
+        self.errors: list[str] = []
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not _EXPECTED.search(message.text):
+            self.errors.append(message.text)
+
+    def open(self) -> None:
+        self.page.goto(f"{self.instance.address}/#t={self.instance.token}")
+        expect(self.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
+
+    def violations(self) -> list[str]:
+        found: list[str] = self.page.evaluate("window.violations")
+        return found
+
+    # --- parts of it ------------------------------------------------------------------------
+
+    @property
+    def sidebar(self) -> Locator:
+        return self.page.get_by_role("navigation", name="Conversations")
+
+    @property
+    def messages(self) -> Locator:
+        return self.page.get_by_role("log", name="Messages").get_by_role("article")
+
+    @property
+    def last(self) -> Locator:
+        return self.messages.last
+
+    @property
+    def composer(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Message")
+
+    @property
+    def question(self) -> Locator:
+        """The permission card where the agent asked."""
+        log = self.page.get_by_role("log", name="Messages")
+        return log.get_by_role("group", name="wants to run a command")
+
+    @property
+    def stop(self) -> Locator:
+        return self.page.get_by_role("main").get_by_role("button", name="Stop", exact=True)
+
+    # --- what a person does -----------------------------------------------------------------
+
+    def talk_to(self, title: str) -> None:
+        self.sidebar.get_by_role("listitem").filter(has_text=title).get_by_role("button").click()
+        expect(self.composer).to_be_visible(timeout=PATIENCE)
+
+    def send(self, text: str) -> None:
+        """Send a message and wait until it stands in the conversation."""
+        before = self.messages.count()
+        self.composer.fill(text)
+        self.composer.press("Enter")
+        expect(self.messages.nth(before)).to_be_visible(timeout=PATIENCE)
+
+    def answer(self, option: str) -> None:
+        """Click an option until the card is gone: just after it appeared it ignores clicks."""
+        button = self.question.get_by_role("button", name=option)
+        for _ in range(5):
+            button.click()
+            with suppress(AssertionError):
+                return expect(self.question).to_have_count(0, timeout=1_000)
+        raise AssertionError(f"the card ignores {option}")
+
+    def await_words(self, count: int) -> None:
+        """Wait until the last message holds at least ``count`` numbered words."""
+        expect(self.last).to_contain_text(re.compile(rf"\b{count}:[a-z]+"), timeout=PATIENCE)
+
+    def await_end(self) -> None:
+        """Wait until nobody is answering."""
+        expect(self.stop).to_have_count(0, timeout=PATIENCE)
+
+    def words(self) -> list[str]:
+        """The numbered words of the last message, in order, doubles and all."""
+        return re.findall(r"\d+:[a-z]+", self.last.inner_text())
