@@ -6,6 +6,7 @@ logs; a missing field takes its default). Data from outside is validated by pyda
 """
 
 import dataclasses
+import operator
 import types
 import typing
 from collections.abc import Callable
@@ -18,17 +19,21 @@ T = TypeVar("T")
 Decoder = Callable[[Any], Any]
 
 
+_SCALARS = frozenset((str, int, bool, float))
+
+
 def plain(value: Any) -> Any:
     """A dataclass, a tuple or a dict of them, as dicts, lists and scalars."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None or kind is float:
+    if kind in _SCALARS or value is None:
         return value
-    names: tuple[str, ...] | None = _field_names(typing.cast("Any", kind))
-    if names is not None:
+    shape: _Shape | None = _shape(typing.cast("Any", kind))
+    if shape is not None:
         made = {}
-        for name in names:
-            field = getattr(value, name)
-            if field is not None:
+        for name, field in zip(shape.names, shape.fields(value), strict=True):
+            if type(field) in _SCALARS:
+                made[name] = field
+            elif field is not None:
                 made[name] = plain(field)
         return made
     if kind is tuple or kind is list or kind is frozenset:
@@ -40,11 +45,21 @@ def plain(value: Any) -> Any:
     return value
 
 
+class _Shape(typing.NamedTuple):
+    """How to take a dataclass apart: its fields' names, and all their values at once."""
+
+    names: tuple[str, ...]
+    fields: Callable[[Any], tuple[Any, ...]]
+
+
 @cache
-def _field_names(kind: Any) -> tuple[str, ...] | None:
+def _shape(kind: Any) -> _Shape | None:
     if not dataclasses.is_dataclass(kind):
         return None
-    return tuple(field.name for field in dataclasses.fields(kind))
+    names = tuple(field.name for field in dataclasses.fields(kind))
+    if len(names) > 1:
+        return _Shape(names, operator.attrgetter(*names))
+    return _Shape(names, lambda value: tuple([getattr(value, name) for name in names]))
 
 
 def value_of(kind: type[T], data: Any) -> T:
@@ -115,18 +130,26 @@ def _union_decoder(kinds: tuple[Any, ...]) -> Decoder:
 
 def _dataclass_decoder(kind: type) -> Decoder:
     hints = typing.get_type_hints(kind)
-    fields = [
-        (field.name, _LazyDecoder(hints[field.name]))
-        for field in dataclasses.fields(kind)
-        if field.init
-    ]
+    fields = [field.name for field in dataclasses.fields(kind) if field.init]
+    decoders = {name: _LazyDecoder(hints[name]) for name in fields}
+    # What needs no decoding at all, known once a type that names itself has been made.
+    same: set[str] = set()
+    looked = False
 
     def decode(data: dict[str, Any]) -> Any:
+        nonlocal looked
+        if not looked:
+            looked = True
+            same.update(name for name in fields if decoders[name].same())
+        if data.keys() <= same:
+            return kind(**data)
         made = {}
-        for name, decoder in fields:
-            if name in data:
-                item = data[name]
-                made[name] = None if item is None else decoder(item)
+        for name, item in data.items():
+            if name in same or item is None:
+                if name in decoders:
+                    made[name] = item
+            elif name in decoders:
+                made[name] = decoders[name](item)
         return kind(**made)
 
     return decode
@@ -140,6 +163,12 @@ class _LazyDecoder:
     def __init__(self, kind: Any) -> None:
         self._kind = kind
         self._decode: Decoder | None = None
+
+    def same(self) -> bool:
+        """Whether what comes out is what goes in."""
+        if self._decode is None:
+            self._decode = _decoder(self._kind)
+        return self._decode is _same_item
 
     def __call__(self, data: Any) -> Any:
         decode = self._decode
