@@ -74,8 +74,8 @@ def echo(memory: Memory, argument: str) -> Scene:
     quoted = "\n".join(f"> {line}" for line in argument.strip().splitlines()[:6])
     yield from said(
         f"You wrote {words} word{'s' if words != 1 else ''}:\n\n{quoted}\n\n"
-        "I have no model, so that is all I can say of it. These words I do understand:\n\n"
-        f"{_offers()}"
+        "I have no model, so that is all I can say of it. Send `help` for the words that I "
+        "understand."
     )
     return "end_turn"
 
