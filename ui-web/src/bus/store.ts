@@ -29,6 +29,8 @@ export class Store {
   readonly world = signal<World>(NOTHING);
   readonly link = signal<Link>({ state: "connecting", since: Date.now() });
   readonly welcome = signal<Welcome | null>(null);
+  /** After a loss so long that all had to be asked for again: how long it took, and when it ended. */
+  readonly returned = signal<{ after: number; at: number } | null>(null);
   /** Slices that could not be had, by key; they are asked for again. */
   readonly problems = signal<Readonly<Record<string, Problem>>>({});
   readonly isLive = computed(() => this.link.value.state === "live");
@@ -39,6 +41,7 @@ export class Store {
   private readonly asking = new Map<string, number>();
   private readonly paging = new Map<string, Promise<void>>();
   private tickets = 0;
+  private lostFor = 0;
   /** Every event since `keptFrom`, for the answers that are still on their way. */
   private kept: PageEvent[] = [];
   private keptFrom = 0;
@@ -53,7 +56,7 @@ export class Store {
       token,
       {
         cursor: () => this.cursor(),
-        link: (link) => (this.link.value = link),
+        link: (link) => this.linked(link),
         welcome: (frame) => this.welcomed(frame),
         events: (epoch, events) => this.heard(epoch, events),
         at: (seq) => (this.now = { ...this.now, seq: Math.max(seq, this.now.seq) }),
@@ -158,10 +161,18 @@ export class Store {
     return this.now.epoch === 0 ? null : { epoch: this.now.epoch, seq: this.now.seq };
   }
 
+  private linked(link: Link): void {
+    const before = this.link.peek();
+    if (link.state !== "live") this.returned.value = null;
+    else if ("since" in before) this.lostFor = Date.now() - before.since;
+    this.link.value = link;
+  }
+
   private welcomed(frame: Welcome): void {
     this.welcome.value = frame;
-    if (frame.resumed) this.askMissing();
-    else this.restart(frame.epoch, frame.seq);
+    if (frame.resumed) return this.askMissing();
+    if (this.now.epoch !== 0) this.returned.value = { after: this.lostFor, at: Date.now() };
+    this.restart(frame.epoch, frame.seq);
   }
 
   private restart(epoch: number, seq: number): void {

@@ -4,7 +4,7 @@ import { ShieldQuestionMark } from "lucide";
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Permission, PermissionOption } from "../bus/schema.gen";
+import type { Permission, PermissionOption, ToolCall } from "../bus/schema.gen";
 import type { Resolved } from "../bus/world";
 import { isKey, problemText, t } from "../i18n/translate";
 import { give, pending, refusals, titleOf } from "../shell/app";
@@ -12,7 +12,7 @@ import { clock } from "../shell/format";
 import { Icon } from "../shell/icon";
 import { chosen, keyName, keyOf, toneOf } from "./answers";
 import { useSettled } from "./settled";
-import { titleOfTool } from "./tool";
+import { commandOf, titleOfTool } from "./tool";
 import { ToolBody, ToolIcon } from "./ToolCard";
 
 /** The cards in the flow that the reader has before his eyes; the others are docked. */
@@ -35,7 +35,7 @@ interface Props {
 }
 
 export function PermissionCard({ permission, index, count, docked }: Props): JSX.Element {
-  const { id, agent, toolCall, options, rejections } = permission;
+  const { id, toolCall, options, rejections } = permission;
   const card = useRef<HTMLDivElement>(null);
   const settled = useSettled(card);
   const key = `permission ${id}`;
@@ -87,7 +87,7 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
       <p class="ask-title">
         <ToolIcon kind={toolCall.kind} /> {titleOfTool(toolCall)}
       </p>
-      {!docked && <ToolBody tool={toolCall} />}
+      {docked ? <Command tool={toolCall} /> : <ToolBody tool={toolCall} />}
       <div class="ask-options">
         {options.map((option) => (
           <button
@@ -114,9 +114,15 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
           {problemText(refusal)}
         </p>
       )}
-      {!docked && agent !== "" && <span class="unseen">{titleOf(agent)}</span>}
     </div>
   );
+}
+
+/** Nobody should have to allow a command unseen, however little room there is. */
+function Command({ tool }: { tool: ToolCall }): JSX.Element | null {
+  const command = commandOf(tool);
+  if (command === null || command === titleOfTool(tool)) return null;
+  return <pre class="ask-command" tabIndex={0}>{`$ ${command}`}</pre>;
 }
 
 function headline({ agent, toolCall }: Permission): string {

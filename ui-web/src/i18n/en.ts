@@ -45,7 +45,6 @@ export const en = {
   "agent.logs": "Logs of {agent}",
   "agent.logsShort": "Logs",
   "agent.logsEmpty": "Nothing on its stderr so far.",
-  "agent.logsFollow": "Follow",
   "agent.logsBack": "Back to agents",
   "agent.errorLines": "Last lines it wrote",
   "agent.memory": "{size} of memory",
@@ -74,7 +73,6 @@ export const en = {
   "composer.hint": "Enter sends, Shift+Enter makes a new line",
 
   "message.you": "You",
-  "message.copy": "Copy",
   "message.copied": "Copied",
   "message.copyText": "Copy this message",
   "message.queued": "queued",
@@ -89,7 +87,6 @@ export const en = {
   "message.unread": "The rest can't be loaded: {reason}",
   "message.loading": "Loading the rest…",
   "message.typing": "{agent} is writing",
-  "message.empty": "(no text)",
 
   "end.cancelled": "Stopped by you",
   "end.max_tokens": "Cut: token limit",

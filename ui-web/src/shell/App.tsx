@@ -17,7 +17,8 @@ import { TokenPage } from "./TokenPage";
 import { Welcome } from "./Welcome";
 
 /** On a narrow screen one pane is seen at a time: this one, or the conversation. */
-const atList = signal(current.peek() === null);
+const atList = signal(true);
+current.subscribe((channel) => (atList.value = channel === null));
 
 export function App(): JSX.Element {
   if (token.value === null || store.link.value.state === "refused") return <TokenPage />;

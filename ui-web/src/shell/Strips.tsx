@@ -15,6 +15,8 @@ import { showComponents } from "./pane";
 /** Shorter than this is nothing to trouble anybody with. */
 const NOTICED_AFTER = 1_000;
 
+const SAID_FOR = 4_000;
+
 const open = signal(false);
 
 export function Strips(): JSX.Element {
@@ -45,6 +47,16 @@ function LinkStrip(): JSX.Element | null {
         <button type="button" class="button" onClick={() => location.reload()}>
           {t("page.reload")}
         </button>
+      </Strip>
+    );
+  }
+  const returned = store.returned.value;
+  if (returned !== null && now.value - returned.at < SAID_FOR) {
+    return (
+      <Strip tone="warn">
+        <span class="strip-text">
+          {t("link.back", { seconds: Math.max(1, Math.round(returned.after / 1_000)) })}
+        </span>
       </Strip>
     );
   }
