@@ -193,6 +193,20 @@ def left_of(session: int, started: int) -> list[int]:
     ]
 
 
+def marked(mark: bytes) -> list[int]:
+    """What runs with ``mark`` (``NAME=value``) in its environment, whoever its parent is now."""
+    found = []
+    for one in everyone():
+        try:
+            with open(f"/proc/{one.pid}/environ", "rb") as file:
+                data = file.read()
+        except OSError:
+            continue  # it is gone, or another user's
+        if mark in data.split(b"\0"):
+            found.append(one.pid)
+    return found
+
+
 def send(number: int, pids: list[int]) -> None:
     """Signal each that is still there."""
     for pid in pids:

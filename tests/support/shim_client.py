@@ -128,7 +128,7 @@ class Held:
             [sys.executable, "-I", "-S", str(SHIM), str(self.folder), str(self.socket)]
             + [f"{name}={value}" for name, value in settings.items()],
             stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             start_new_session=True,
         )
         assert shim.stdin is not None
@@ -138,7 +138,9 @@ class Held:
         return shim
 
     def attach(self, **offsets: int) -> Manager:
-        eventually(self.socket.exists)
+        stdout = self.shims[-1].stdout
+        assert stdout is not None
+        stdout.read(1)  # the word that it listens; at the end of file, it did
         return Manager(self.socket, **offsets)
 
     def agent(self) -> int:
@@ -162,6 +164,8 @@ def held() -> Iterator[Held]:
                 if shim.poll() is None:
                     shim.kill()
                 shim.wait()
+                assert shim.stdout is not None
+                shim.stdout.close()
             record = life.folder / "agent"
             if record.exists():
                 pid = int(frames.record_from(record.read_bytes())["pid"])
