@@ -44,4 +44,4 @@ def _own_path() -> str:
     """How this very program is called again."""
     if Path(sys.argv[0]).name == "__main__.py":
         return f"{sys.executable} -m sk_cli"
-    return shutil.which(sys.argv[0]) or sys.argv[0]
+    return str(Path(shutil.which(sys.argv[0]) or sys.argv[0]).absolute())
