@@ -20,7 +20,7 @@ import zmq
 
 from sk_bus import paths
 from sk_bus.codec import plain
-from sk_bus.contract import Hello
+from sk_bus.contract import Hello, Report
 from sk_bus.errors import MalformedError, problem
 from sk_bus.failpoints import disabled, failpoint
 from sk_bus.journal import Journal, JournalError
@@ -211,7 +211,23 @@ class Broker:
     def _beat(self) -> None:
         hello = self._sequencer.hello
         reports = {name: plain(report) for name, report in self._sequencer.reports.items()}
+        reports["bus"] = plain(self._report(hello))
         self._publications.send_multipart(heartbeat(hello.epoch, hello.head, reports))
+
+    def _report(self, hello: Hello) -> Report:
+        """Our own word on ourselves; a full journal is why agents seem to hang."""
+        full = self._sequencer.full
+        mono = time.monotonic_ns() // 1_000_000
+        return Report(
+            service="bus",
+            pid=os.getpid(),
+            epoch=hello.epoch,
+            cursor=hello.head,
+            state="degraded" if full or self._process.degraded else "running",
+            details={"full": full, "journal": self._journal.segments.size},
+            mono=mono,
+            heard=mono,
+        )
 
     def _retain(self) -> None:
         sequencer = self._sequencer

@@ -19,7 +19,7 @@ from sk_bus.paths import Instance
 
 _SETTLED = 10.0  # seconds after which a start counts as a success
 _LONGEST_PAUSE = 10.0
-_OFTEN = 12  # kills from outside are no failures, but so many within _SETTLED are a loop
+_OFTEN = 20  # kills from outside are no failures, but so many within _SETTLED are a loop
 _PR_SET_PDEATHSIG = 1
 
 
@@ -30,7 +30,7 @@ class Process:
         self.name = name
         self.instance = instance
         self.log = logging.getLogger(f"sk.{name}")
-        self._parent = os.getppid()
+        self._parent = _starter(instance)
         self._starts = instance.run / f"{name}.starts"
         self._failures = 0
         self.degraded = False
@@ -44,7 +44,7 @@ class Process:
         os.umask(0o077)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # to end at once is always right
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        _die_with_parent()
+        _die_with_parent(self._parent)
         _log_to_stderr()
         lock(self.instance.lock(self.name), f"sk-{self.name}")
         self._count_start()
@@ -117,11 +117,19 @@ def take(path: Path) -> int | None:
     return descriptor
 
 
-def _die_with_parent() -> None:
-    if sys.platform != "linux":
-        return
-    parent = os.getppid()
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+def _starter(instance: Instance) -> int:
+    """The pid of whoever started us: it may have died before our first step."""
+    if os.environ.get("SUPERVISOR_ENABLED"):
+        try:
+            return int(instance.supervisor_pid.read_text())
+        except (OSError, ValueError):
+            pass  # one of another making keeps its pid elsewhere
+    return os.getppid()
+
+
+def _die_with_parent(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:  # it died in between
         sys.exit("the process that started us is gone")
 

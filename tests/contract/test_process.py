@@ -19,7 +19,7 @@ from sk_bus import paths
 from sk_bus.client import BusClient
 from sk_bus.codec import plain
 from sk_bus.commands import Direct
-from sk_bus.contract import Resync
+from sk_bus.contract import Heartbeat, Resync
 from sk_bus.model import AgentName, CommandId, Cursor
 from sk_bus.wire import Batch, packed, reply_from, request
 
@@ -398,6 +398,18 @@ async def test_sockets_and_files_are_private(zmq_bench: ZmqBench) -> None:
 
 def open_to_others(directory: Path) -> list[Path]:
     return [path for path in (directory, *directory.rglob("*")) if path.stat().st_mode & 0o077]
+
+
+async def test_the_bus_reports_itself(zmq_bench: ZmqBench) -> None:
+    async with zmq_bench.client() as bus:
+        async with asyncio.timeout(5):
+            async for beat in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
+                if isinstance(beat, Heartbeat):
+                    break
+    assert isinstance(beat, Heartbeat)
+    report = beat.reports["bus"]
+    assert (report.pid, report.state) == (zmq_bench.process.pid, "running")
+    assert report.details["full"] is False
 
 
 async def test_an_idle_bus_uses_hardly_any_time(zmq_bench: ZmqBench) -> None:
