@@ -23,7 +23,7 @@ from sk_config import files, starter
 from sk_config.definition import canonical, digest_of
 from sk_config.record import Record, record_of
 from sk_config.secrets import masked_problem
-from sk_config.surroundings import Surroundings
+from sk_config.surroundings import Surroundings, variables_in
 from sk_config.watcher import Signature, changes, signature
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Keeper:
         return (
             record.clean
             and record.text == digest_of(data)
-            and record.made == self._made()
+            and record.made == self._made(data)
             and record.holds(self.surroundings)
         )
 
@@ -196,7 +196,7 @@ class Keeper:
         text = digest_of(data)
         self._record = Record(
             text=text,
-            made=self._made(),
+            made=self._made(data),
             clean=not verdict.warnings,
             starter=self._record.starter if text == self._record.text else None,
             config=verdict.config,
@@ -236,17 +236,17 @@ class Keeper:
             reason=error.strerror or type(error).__name__,
         )
 
-    def _made(self) -> str:
+    def _made(self, data: bytes) -> str:
         """What an outcome depends on besides the text: where, with which variables, which code."""
         known = self.surroundings
+        names = {"PATH", *variables_in(data.decode(errors="replace"))}
+        variables = {name: known.variables.get(name) for name in names}
         code = sorted(
             (path.name, info.st_mtime_ns, info.st_size)
             for path in Path(__file__).parent.glob("*.py")
             for info in (path.stat(),)
         )
-        return digest_of(
-            canonical([known.folder, known.home, known.beside, dict(known.variables), code])
-        )
+        return digest_of(canonical([known.folder, known.home, known.beside, variables, code]))
 
     # --- writing ----------------------------------------------------------------------------
 

@@ -12,6 +12,11 @@ from dataclasses import dataclass
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
+def variables_in(text: str) -> frozenset[str]:
+    """The names of the variables that ``text`` may have filled in."""
+    return frozenset(found[1] for found in _VARIABLE.finditer(text) if found[1] is not None)
+
+
 class UnsetVariableError(Exception):
     """``${NAME}`` stands for nothing here."""
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -31,7 +32,7 @@ from sk_bus.queries import (
     Validate,
 )
 from sk_bus.wire import Batch
-from tests.support.instance import TestInstance
+from tests.support.instance import TestInstance, with_signal
 
 pytestmark = pytest.mark.process
 
@@ -45,6 +46,21 @@ agents:
     env: {{KEY: {SECRET}}}
 """
 BOUND = 40.0  # seconds for anything at all; the machine may be busy
+
+
+class Bare(TestInstance):
+    """An instance whose processes are started one by one, and swept without ``sk-cli down``."""
+
+    __test__ = False
+
+    def close(self) -> None:
+        for pid in self.processes():
+            with_signal(pid, signal.SIGKILL)
+        shutil.rmtree(self.directory)
+
+
+def schema_loaded(pid: int) -> bool:
+    return "pydantic_core" in Path(f"/proc/{pid}/maps").read_text()
 
 
 @contextmanager
@@ -138,7 +154,7 @@ def alone(script: Callable[[TestInstance, Listener], Awaitable[None]], config: s
             await listener.until(lambda: bool(listener.configs))
             await script(instance, listener)
 
-    with TestInstance(config=config) as instance, started(instance, "bus", "config"):
+    with Bare(config=config) as instance, started(instance, "bus", "config"):
         asyncio.run(whole())
 
 
@@ -391,7 +407,28 @@ def test_the_last_valid_configuration_survives_a_kill() -> None:
             assert [one.valid for one in listener.configs] == [True, False, True]
 
     with (
-        TestInstance(config=CONFIG) as instance,
+        Bare(config=CONFIG) as instance,
+        started(instance, "bus", "config") as services,
+    ):
+        asyncio.run(script())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_start_with_the_file_of_last_time_does_without_the_schema() -> None:
+    async def script() -> None:
+        async with listening(instance) as listener:
+            await listener.until(lambda: bool(listener.configs))
+            services["config"].kill()
+            services["config"].wait()
+            services["config"] = spawn(instance, "config")
+            assert (await current(listener)).valid
+            assert not schema_loaded(services["config"].pid)
+            instance.config.write_text("theme: light")
+            await listener.configs_are(2)
+            assert schema_loaded(services["config"].pid)
+
+    with (
+        Bare(config=CONFIG) as instance,
         started(instance, "bus", "config") as services,
     ):
         asyncio.run(script())
@@ -409,7 +446,7 @@ def test_a_change_while_it_is_down_is_told_when_it_is_back() -> None:
             assert listener.configs[-1].config.theme == "light"
 
     with (
-        TestInstance(config=CONFIG) as instance,
+        Bare(config=CONFIG) as instance,
         started(instance, "bus", "config") as services,
     ):
         asyncio.run(script())
@@ -500,7 +537,7 @@ def watched(script: Callable[[TestInstance, Listener], Awaitable[None]]) -> None
             )
             await script(instance, listener)
 
-    with TestInstance(config=CONFIG) as instance, supervised(instance):
+    with Bare(config=CONFIG) as instance, supervised(instance):
         asyncio.run(whole())
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from sk_config.check import check
 from sk_config.record import Record, record_of
+from sk_config.surroundings import variables_in
 from tests.unit.sk_config.test_check import HERE
 
 TEXT = "agents: [{name: a, command: agent, env: {K: s3cr3t-s3cr3t}, cwd: /home/u}]"
@@ -51,3 +52,7 @@ def test_it_holds_as_long_as_command_and_folder_are_there() -> None:
     assert made().holds(HERE)
     assert not made().holds(replace(HERE, executable=lambda _: False))
     assert not made().holds(replace(HERE, directory=lambda _: False))
+
+
+def test_variables_are_found_in_a_text() -> None:
+    assert variables_in("a: ${X} $${Y} ${Z_1} ${not ok} $W") == {"X", "Z_1"}
