@@ -6,7 +6,7 @@ colours, and how to speak to a person (stderr) and to a program (stdout).
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import orjson
 from sk_bus.codec import plain
 from sk_cli import spans
 from sk_cli.choice import Choice, chosen
+from sk_cli.instances import running_on_same_file
 
 
 class Span(click.ParamType[float]):
@@ -42,11 +43,13 @@ class Invocation:
     color: str = "auto"
     quiet: bool = False
     timeout: float | None = None
-    _told: set[str] = field(default_factory=set)
 
     @cached_property
     def choice(self) -> Choice:
-        return chosen(self.config)
+        """The instance that the call is about: the one that uses the named file, if one does."""
+        made = chosen(self.config)
+        running = running_on_same_file(made) if made.named else None
+        return made if running is None else replace(made, instance=running[0])
 
     def colors(self, stream: Any = None) -> bool:
         """Whether ``stream`` (default stdout) gets colours."""

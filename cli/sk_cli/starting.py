@@ -88,15 +88,11 @@ def template() -> Path:
 
 def _supervisord(instance: Instance) -> None:
     """Start supervisord; it has its socket open when this returns."""
-    mask = os.umask(0o077)
-    os.umask(mask)
     environment = os.environ | {
         "SK_INSTANCE": instance.name,
         "SK_BIN": str(scripts()),
         "SK_RUN": str(instance.run),
         "SK_LOGS": str(instance.logs),
-        # Our own files are private; what an agent writes has the mode its user is used to.
-        "SK_UMASK": f"{mask:03o}",
     }
     begun = subprocess.run(
         [sys.executable, "-m", "supervisor.supervisord", "-c", str(template())],

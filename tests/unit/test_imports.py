@@ -24,7 +24,8 @@ IMPURE = {"asyncio", "zmq", "os", "time", "random", "subprocess", "logging", "ro
 SHELLS = {
     "sk_bus": {
         *("blobs", "broker", "client", "failpoints", "journal", "link", "memory", "paths"),
-        *("process", "service", "supervisor", "schema", "tuning"),
+        "opening",
+        *("process", "service", "supervisor", "schema", "tuning", "opening"),
     },
     "sk_config": {"files", "keeper", "processes", "recent", "service", "watcher"},
     "sk_router": {"service", "timers", "snapshots"},

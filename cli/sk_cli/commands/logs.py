@@ -1,6 +1,7 @@
 """`sk-cli logs`: what the components wrote, from their files; works also when nothing runs."""
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import click
 from sk_bus.queries import SERVICES
 from sk_cli import instances, render
 from sk_cli.failure import Exit, Failure
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.invocation import Command, Invocation, Span, pass_invocation
+from sk_cli.loglines import LEVELS, Chosen
 
 NAMES = (*(str(name) for name in SERVICES), "supervisord")
 
@@ -18,10 +20,19 @@ NAMES = (*(str(name) for name in SERVICES), "supervisord")
 @click.argument("components", nargs=-1, metavar="COMPONENT…")
 @click.option("-f", "--follow", is_flag=True, help="Go on as they write more.")
 @click.option("-n", "lines", type=click.IntRange(0), default=100, help="The last N lines of each.")
+@click.option("--since", type=Span(), metavar="TIME", help="Only what came in the last 10m, 2h.")
+@click.option("--level", type=click.Choice(LEVELS), help="Only what is at least that grave.")
 @click.option("--grep", metavar="RE", help="Only lines that fit.")
 @pass_invocation
 def command(
-    told: Invocation, *, components: tuple[str, ...], follow: bool, lines: int, grep: str | None
+    told: Invocation,
+    *,
+    components: tuple[str, ...],
+    follow: bool,
+    lines: int,
+    since: float | None,
+    level: str | None,
+    grep: str | None,
 ) -> int:
     for name in components:
         if name not in NAMES:
@@ -34,7 +45,17 @@ def command(
         raise click.UsageError(f"--grep {grep!r} is no regular expression: {error}") from error
     names = components or NAMES
     logs = told.choice.instance.logs
-    tails = [_Tail(told, name, logs / f"{name}.log", text, many=len(names) > 1) for name in names]
+    begin = time.time() - since if since is not None else None
+    tails = [
+        _Tail(
+            told,
+            name,
+            logs / f"{name}.log",
+            Chosen(level=level, since=begin, text=text),
+            many=len(names) > 1,
+        )
+        for name in names
+    ]
     for tail in tails:
         tail.show_last(lines)
     if not follow:
@@ -52,12 +73,12 @@ class _Tail:
     """One log, from its last lines on, over rotations."""
 
     def __init__(
-        self, told: Invocation, name: str, path: Path, text: re.Pattern[str], *, many: bool
+        self, told: Invocation, name: str, path: Path, chosen: Chosen, *, many: bool
     ) -> None:
         self._told = told
         self._name = name
         self._path = path
-        self._text = text
+        self._chosen = chosen
         self._many = many
         self._at = 0
         self._inode = 0
@@ -85,7 +106,7 @@ class _Tail:
             self._show(line)
 
     def _show(self, line: str) -> None:
-        if not self._text.search(line):
+        if not self._chosen.holds(line):
             return
         if self._told.json:
             made: dict[str, Any] = {"component": self._name, "line": line}

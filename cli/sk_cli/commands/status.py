@@ -1,6 +1,7 @@
 """`sk-cli status`: components, agents, configuration and history on one screen."""
 
 import asyncio
+import sys
 from typing import Any
 
 import click
@@ -18,8 +19,23 @@ _ANSWER_WITHIN = 2.0
 
 
 @click.command(cls=Command, help="Show components, agents and configuration.")
+@click.option("--watch", is_flag=True, help="Go on, anew with every heartbeat.")
 @pass_invocation
-def command(told: Invocation) -> int:
+def command(told: Invocation, *, watch: bool) -> int:
+    if not watch:
+        return _once(told)
+    try:
+        while True:
+            if sys.stdout.isatty():
+                click.clear()
+            _once(told)
+            print(flush=True)
+            asking.ask(told, lambda bus: observing.heartbeat(bus, _ANSWER_WITHIN))
+    except KeyboardInterrupt:
+        return int(Exit.DONE)
+
+
+def _once(told: Invocation) -> int:
     instance = told.choice.instance
     pid = instances.require_running(told.choice)
     processes = instances.supervisor(instance).processes()

@@ -14,8 +14,10 @@ _TIMEOUT = 60.0
 
 
 @click.command(cls=Command, help="Start everything; say where the page is.")
+@click.option("--detach", is_flag=True, hidden=True, help="It always does; for those who say so.")
 @pass_invocation
-def command(told: Invocation) -> None:
+def command(told: Invocation, *, detach: bool) -> None:
+    del detach
     choice = told.choice
     with instances.alone(choice.instance):
         running = instances.running_on_same_file(choice)
