@@ -248,7 +248,9 @@ class Components:
 
     def _judged(self, watched: _Watched, now: int, wall: int) -> list[Instruction]:
         component = watched.component
-        patience = START if component.state == "starting" else SILENCE
+        # One that is degraded may be making its pause before it ends.
+        patient = component.state in ("starting", "degraded")
+        patience = START if patient else SILENCE
         if component.pid == 0 or now - watched.heard <= patience:
             return []
         # Counted afresh: one that can't be killed at once is killed again.

@@ -308,7 +308,7 @@ _YAMLISH = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.one_of(_YAMLISH, st.text(max_size=200)))
 @example("!<")
 @example("%YAML 99999999999999999999.1\n--- a")
@@ -343,7 +343,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(["agents", "limits", "theme", "history"]), _VALUES))
 def test_any_values_have_a_verdict(data: dict[str, object]) -> None:
     verdict = check(json.dumps(data), HERE)
