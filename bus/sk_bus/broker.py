@@ -7,13 +7,10 @@ nothing of what the events mean.
 
 import contextlib
 import os
-import shutil
-import struct
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import zmq
@@ -23,20 +20,12 @@ from sk_bus.codec import plain
 from sk_bus.contract import Hello, Report
 from sk_bus.errors import MalformedError, problem
 from sk_bus.failpoints import disabled, failpoint
+from sk_bus.instructions import Commit, Instruction, Now, Prune, Read, Refuse, Reply
 from sk_bus.journal import Journal, JournalError
-from sk_bus.process import Process, take
+from sk_bus.opening import HeadFile, opened, pointed
+from sk_bus.process import Process
 from sk_bus.retention import CAP, KEEP, needed
-from sk_bus.sequencer import (
-    Commit,
-    Instruction,
-    Now,
-    Prune,
-    Read,
-    Refuse,
-    Reply,
-    Sequencer,
-    replayed,
-)
+from sk_bus.sequencer import Sequencer, replayed
 from sk_bus.tuning import tuned
 from sk_bus.wire import answer, heartbeat, refusal, request_from, salvaged
 
@@ -49,8 +38,6 @@ _MOST_AT_ONCE = 256
 _LARGEST_REQUEST = 64 * 2**20
 _LARGEST_REPLAY = 4 * 2**20
 _HIGH_WATER = 2000
-# What RocksDB says of files that are wrong or gone, not of a disk that is full or a lock.
-_DAMAGED = ("Corruption", "No such file", "Not implemented", "Invalid argument")
 
 
 @dataclass(slots=True)
@@ -88,8 +75,8 @@ class Broker:
             hello, journal.places(), journal, compare=not disabled("no_cas")
         )
         self._head = HeadFile(instance.head)
-        self._head.write(hello.epoch, hello.head, hello.directory)
-        self._pointer = _pointed(instance)
+        self._head.begin(hello.epoch, hello.head, hello.directory)
+        self._pointer = pointed(instance)
         self._malformed = 0
         self._dirty = False
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
@@ -117,7 +104,7 @@ class Broker:
                 if self._process.orphaned():
                     self._log.info("whoever started the bus is gone")
                     return
-                if _pointed(self._instance) != self._pointer:
+                if pointed(self._instance) != self._pointer:
                     self._log.info("another configuration file is in force")
                     return
                 if now - started > 10:
@@ -238,142 +225,6 @@ class Broker:
         if full != sequencer.full:
             self._log.warning("the journal is %s", "full: agents wait" if full else "read again")
             sequencer.full = full
-
-
-class HeadFile:
-    """How far the log had come in this boot: it exposes a journal that went back in time.
-
-    It lies in the run directory, which a reboot empties; a machine whose doesn't is told by the
-    boot's id.
-    """
-
-    _FORMAT = struct.Struct(">16sQQ")
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = -1
-        self._boot = boot_id()
-
-    def read(self) -> tuple[int, int, str] | None:
-        """(epoch, head, data directory); ``None`` after a reboot, or when there is none."""
-        try:
-            data = self._path.read_bytes()
-            boot, epoch, head = self._FORMAT.unpack(data[: self._FORMAT.size])
-        except (OSError, struct.error):
-            return None
-        if boot != self._boot:
-            return None
-        return epoch, head, os.fsdecode(data[self._FORMAT.size :])
-
-    def write(self, epoch: int, head: int, directory: str | None = None) -> None:
-        """Note the head; ``directory`` with the first time."""
-        data = self._FORMAT.pack(self._boot, epoch, head)
-        if self._descriptor < 0:
-            assert directory is not None
-            draft = self._path.with_suffix(".draft")
-            self._descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-            os.write(self._descriptor, data + os.fsencode(directory))
-            draft.replace(self._path)
-        else:
-            os.pwrite(self._descriptor, data, 0)
-
-
-def boot_id() -> bytes:
-    """16 bytes that differ from boot to boot."""
-    try:
-        text = Path("/proc/sys/kernel/random/boot_id").read_text()
-        return bytes.fromhex(text.strip().replace("-", ""))
-    except OSError:  # macOS: when it booted, to the minute, for the clock is set now and then
-        booted = int(time.time() - time.monotonic()) // 60
-        return booted.to_bytes(16, "big")
-
-
-def _pointed(instance: paths.Instance) -> str:
-    try:
-        named = instance.pointer.read_text().strip()
-    except OSError:
-        named = ""
-    return paths.identity(Path(named) if named else paths.default_config())
-
-
-def opened(instance: paths.Instance, process: Process) -> tuple[Journal, Hello]:
-    """Open the journal that is to be used, in a new epoch where the old one can't go on.
-
-    Raises:
-        JournalError: it can't be opened now; later it may.
-    """
-    config = _pointed(instance)
-    before = HeadFile(instance.head).read()
-    wanted = paths.data_directory(Path(config))
-    fallback = instance.run / "data"
-    journal: Journal | None = None
-    trouble: str | None = None
-    directory = wanted
-    if before is not None and before[2] == str(fallback) and _fallback_of(fallback) == config:
-        directory, trouble = fallback, (fallback / "reason").read_text()
-        journal = _journal_in(directory, process)
-    else:
-        try:
-            journal = _journal_in(directory, process)
-        except (JournalError, OSError, paths.PathsError) as error:
-            if before is not None and before[2] == str(wanted):
-                raise JournalError(str(error)) from error  # it worked before, and will again
-            trouble = f"the history in {wanted} can't be used: {error}"
-            process.log.warning("%s; it lives in memory until the end", trouble)
-            directory = fallback
-            _clear(directory)
-            journal = _journal_in(directory, process)
-            (directory / "config").write_text(config)
-            (directory / "reason").write_text(trouble)
-    goes_on = (
-        before is not None
-        and before[2] == str(directory)
-        and journal.epoch == before[0]
-        and journal.head >= before[1]
-    )
-    if not goes_on:
-        high = max(journal.head, before[1] if before else 0)
-        journal.begin(max(high + 1, time.time_ns() // 1000))
-        process.log.info("began epoch %d in %s", journal.epoch, directory)
-    hello = Hello(
-        epoch=journal.epoch,
-        head=journal.head,
-        floor=journal.floor,
-        directory=str(directory),
-        config=config,
-        open=journal.open,
-        historyProblem=trouble,
-    )
-    return journal, hello
-
-
-def _fallback_of(fallback: Path) -> str | None:
-    """The configuration file whose history is kept in memory."""
-    try:
-        return (fallback / "config").read_text()
-    except OSError:
-        return None
-
-
-def _clear(directory: Path) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
-
-
-def _journal_in(directory: Path, process: Process) -> Journal:
-    paths.private(directory)
-    if take(directory / "bus.lock") is None:
-        raise JournalError("another Sidekicks uses it")
-    try:
-        return Journal(directory / "journal")
-    except JournalError as error:
-        if not any(sign in str(error) for sign in _DAMAGED):
-            raise
-        # The history is elsewhere and whole; what the journal held is said anew from it.
-        aside = directory / "journal.damaged"
-        process.log.error("the journal is damaged, set aside as %s: %s", aside, error)  # noqa: TRY400
-        _clear(aside)
-        (directory / "journal").replace(aside)
-        return Journal(directory / "journal")
 
 
 @contextlib.contextmanager

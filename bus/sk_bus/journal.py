@@ -14,8 +14,8 @@ from typing import Any
 import rocksdict
 from rocksdict import Options, Rdict, ReadOptions, WriteBatch
 
+from sk_bus.instructions import Commit, Known, Place
 from sk_bus.retention import Segment, Segments
-from sk_bus.sequencer import Commit, Known, Place
 from sk_bus.tuning import tuned
 from sk_bus.wire import batch_from_record, packed, unpacked
 

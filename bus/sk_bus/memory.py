@@ -15,19 +15,10 @@ from sk_bus.client import BusClient
 from sk_bus.codec import plain, value_of
 from sk_bus.contract import Hello
 from sk_bus.errors import RefusedError, SidekicksError, UnreachableError, problem
+from sk_bus.instructions import Commit, Known, Now, Prune, Read, Refuse, Reply
 from sk_bus.link import Sink
 from sk_bus.queries import QUERIES
-from sk_bus.sequencer import (
-    Commit,
-    Known,
-    Now,
-    Prune,
-    Read,
-    Refuse,
-    Reply,
-    Sequencer,
-    replayed,
-)
+from sk_bus.sequencer import Sequencer, replayed
 from sk_bus.wire import Batch, heartbeat, packed, unpacked
 
 Q = TypeVar("Q")

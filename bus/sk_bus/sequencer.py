@@ -6,7 +6,6 @@ it, the acknowledgement, sent. Nothing here reads a clock, a socket or a disk; o
 are looked up in the journal through a :class:`Ledger`.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,11 +15,22 @@ from sk_bus.codec import plain, value_of
 from sk_bus.contract import Hello, Report
 from sk_bus.errors import problem
 from sk_bus.events import Kind
+from sk_bus.instructions import (
+    Commit,
+    Instruction,
+    Known,
+    Now,
+    Place,
+    Prune,
+    Read,
+    Refuse,
+    Reply,
+    To,
+)
 from sk_bus.model import Problem
 from sk_bus.retention import needed
-from sk_bus.wire import Batch, Position, body_of, packed
+from sk_bus.wire import Batch, body_of, packed
 
-To = Hashable  # who is to be answered: opaque, the shell's
 _MOST_HELD = 256
 _FULL_FOR = "agents"  # whose appends wait while the journal is at its cap
 _OPENER = "history"
@@ -28,80 +38,11 @@ _LONGEST_NAME = 64
 _MOST_SERVICES = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known under a command's id; ``seq`` is the command's, ``end`` its result's."""
-
-    digest: bytes
-    seq: int
-    end: int = 0
-    result: dict[str, Any] | None = None
-
-
 class Ledger(Protocol):
     """The journal, as far as the sequencer asks it."""
 
     def outcome(self, id_: str) -> Known | None:
         """What is known under a command's id."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Now:
-    """The time of a request in milliseconds, by the wall and by CLOCK_MONOTONIC."""
-
-    ts: int
-    mono: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a producer stands: the number of its last batch, and the position after it."""
-
-    n: int = 0
-    position: Position = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
-    """Append, then publish. Batch, place and outcomes are written together or not at all."""
-
-    batch: Batch
-    producer: str
-    place: Place
-    outcomes: tuple[tuple[str, Known], ...] = ()
-    opens: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    to: To
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refuse:
-    to: To
-    problem: Problem
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """Answer with :func:`replayed` of the records after ``after``, at most ``limit`` bytes."""
-
-    to: To
-    after: int
-    limit: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prune:
-    """Drop what nobody needs any more, the reserve as well, and compact; then answer."""
-
-    to: To
-    below: int
-
-
-Instruction = Commit | Reply | Refuse | Read | Prune
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,6 +275,45 @@ async def test_data_that_another_instance_uses_leaves_memory_and_says_why(
     assert ours.historyProblem is None
 
 
+UNDER_ANOTHER = ["sh", "-c", '"$@"; :', "sh"]  # the shell stays, as another supervisor
+
+
+async def test_after_a_close_memory_is_left_for_the_data_that_is_free_again(
+    zmq_bench: ZmqBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with zmq_bench.client() as bus:
+        ours = await bus.hello()
+    monkeypatch.setenv("SK_INSTANCE", "other")
+    other = ZmqBench(paths.instance(), dict(os.environ))
+    try:
+        async with other.client() as bus:
+            assert (await bus.hello()).historyProblem
+            zmq_bench.end()
+            other.end()
+            other.again(UNDER_ANOTHER)
+            again = await bus.hello()
+            assert (again.directory, again.historyProblem) == (ours.directory, None)
+    finally:
+        other.end()
+
+
+async def test_after_a_close_data_that_another_took_leaves_memory(
+    zmq_bench: ZmqBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with zmq_bench.client() as bus:
+        await bus.hello()
+        zmq_bench.end()
+        monkeypatch.setenv("SK_INSTANCE", "other")
+        other = ZmqBench(paths.instance(), dict(os.environ))
+        try:
+            async with other.client() as theirs:
+                await theirs.hello()
+            zmq_bench.again(UNDER_ANOTHER)
+            assert (await bus.hello()).historyProblem
+        finally:
+            other.end()
+
+
 async def test_a_full_disk_ends_the_bus_and_loses_nothing_that_was_acknowledged(
     zmq_bench: ZmqBench,
 ) -> None:

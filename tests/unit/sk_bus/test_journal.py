@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sk_bus.events import Kind
+from sk_bus.instructions import Commit, Known, Place
 from sk_bus.journal import Journal, JournalError
-from sk_bus.sequencer import Commit, Known, Place
 from sk_bus.wire import Batch, batch_from_record, body_of, packed
 
 EPOCH = 10**15

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from sk_bus.assembly import Append, Assembly
 from sk_bus.contract import Hello
 from sk_bus.events import AgentLog, CommandResult
+from sk_bus.instructions import Commit, Known, Now, Place, Read, Refuse, Reply
 from sk_bus.internal import HistoryRestored
 from sk_bus.model import AgentName, CommandId
 from sk_bus.retention import needed
-from sk_bus.sequencer import Commit, Known, Now, Place, Read, Refuse, Reply, Sequencer
+from sk_bus.sequencer import Sequencer
 from sk_bus.wire import Batch, Position, packed, unpacked
 
 EPOCH = 1000
