@@ -1,0 +1,165 @@
+"""One run: an instance of its own, people, witnesses and a killer; then it is judged."""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+from sk_bus.client import BusClient, connect
+from sk_bus.codec import plain
+from sk_bus.model import ChannelId, Cursor
+from sk_bus.queries import Conversation, Older
+from tests.chaos.checks import Verdict, judged
+from tests.chaos.evidence import Event, Evidence, Witness, is_public
+from tests.chaos.killer import Killer
+from tests.chaos.people import Person, Program, World
+from tests.chaos.records import lives
+from tests.chaos.witnesses import on_the_bus, on_the_page
+from tests.support.instance import ROOT, TestInstance
+
+AGENTS = ("alice", "bob")
+SETTLING = 60.0
+# So small that both are pruned and snapshotted many times in a minute.
+SMALL = (
+    "journal-keep=300000,journal-segment=50000,journal-prune=1,snapshot-after=400,snapshot-every=3"
+)
+
+
+PROGRAMS = {
+    "demo": Program(
+        (sys.executable, "-m", "sk_demo.agent"),
+        talk=lambda n: f"long {100 + n}",
+        ask=lambda n: f"permission {n}",
+    ),
+    "scripted": Program(
+        (sys.executable, str(ROOT / "tests" / "support" / "scripted_agent.py")),
+        talk=lambda n: f"!count {150 + n} 4000 !thought hm !count {10 + n} 1000",
+        ask=lambda n: f"!count {50 + n} 4000 !permission 2 !count {10 + n} 1000",
+    ),
+}
+
+
+def _configuration(agent: str, records: Path) -> str:
+    command = PROGRAMS[agent].command
+    recorder = str(Path(__file__).with_name("recorder.py"))
+    return yaml.safe_dump(
+        {
+            "limits": {"maxRunningAgents": 2},
+            "agents": [
+                {
+                    "name": name,
+                    "command": sys.executable,
+                    "args": [recorder, str(records), name, *command],
+                    "env": {
+                        "SK_DEMO_PACE": "5",
+                        "PYTHONPATH": ":".join(str(ROOT / part) for part in ("services", "bus")),
+                    },
+                }
+                for name in AGENTS
+            ],
+        }
+    )
+
+
+def judgement(*, seed: int, seconds: float, agent: str, without: str = "") -> Verdict:
+    """Run it, and judge. ``without`` switches a promise off: ``cas`` or ``replay``."""
+    environment = {"SK_TUNE": SMALL}
+    if without:
+        environment["SK_FAIL"] = f"no_{without}"
+    with TestInstance(config=None, environment=environment) as instance:
+        records = instance.directory / "records"
+        records.mkdir()
+        instance.config.write_text(_configuration(agent, records))
+        evidence = Evidence(data=instance.data)
+        instance.up()
+        asyncio.run(_lived(instance, evidence, seed, seconds, PROGRAMS[agent]))
+        evidence.lives = lives(records)
+        instance.down()
+        evidence.left = instance.processes()
+        return judged(evidence)
+
+
+async def _lived(
+    instance: TestInstance, evidence: Evidence, seed: int, seconds: float, program: Program
+) -> None:
+    async with connect(instance.paths) as one, connect(instance.paths) as other:
+        hello = await one.hello()
+        world = World()
+        live = Witness("the first follower", whole=True, began=hello.head)
+        second = Witness("the second follower", whole=True, began=hello.head)
+        page = Witness("the page", whole=False, began=hello.head)
+        evidence.witnesses += [live, second, page]
+        begin = Cursor(epoch=hello.epoch, seq=hello.head)
+        until = time.monotonic() + seconds
+        following = [
+            asyncio.create_task(on_the_bus(instance, evidence, live, begin, told=world.told)),
+            asyncio.create_task(on_the_bus(instance, evidence, second, begin)),
+            asyncio.create_task(on_the_page(instance, evidence, page, begin)),
+        ]
+        people = [
+            Person(name, program, (one, other), world, evidence, seed=seed, first=300 * n)
+            for n, name in enumerate(AGENTS)
+        ]
+        async with asyncio.TaskGroup() as group:
+            group.create_task(Killer(instance, evidence, seed).run(until))
+            for person in people:
+                group.create_task(person.live(until))
+        await _settled(one, evidence)
+        for person in people:
+            if person.channel:
+                evidence.views[person.channel] = await _messages(one, person.channel, live)
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+        await _replayed(instance, evidence)
+
+
+async def _settled(bus: BusClient, evidence: Evidence) -> None:
+    """Wait until every witness has seen the head, and the head stays where it is."""
+    deadline = time.monotonic() + SETTLING
+    before = -1
+    while time.monotonic() < deadline:
+        head = (await bus.hello()).head
+        if head == before and _all_at(evidence, head):
+            return
+        before = head
+        await asyncio.sleep(2.5)  # ends of answers may come 2 s late
+    ends = {one.name: one.seen[-1].seq for one in evidence.witnesses if one.seen}
+    evidence.troubles.append(f"it never came to rest: the head is {before}, {ends}")
+
+
+def _all_at(evidence: Evidence, head: int) -> bool:
+    public = [one.seq for one in evidence.log if is_public(one.event)]
+    wanted = {True: head, False: public[-1] if public else 0}
+    return all(one.seen and one.seen[-1].seq >= wanted[one.whole] for one in evidence.witnesses)
+
+
+async def _messages(bus: BusClient, channel: ChannelId, live: Witness) -> list[Event]:
+    """All messages of a channel, as the history has them, page by page."""
+    answer = await bus.query(Conversation(channel=channel), after=live.seen[-1].seq, timeout=60)
+    messages = [plain(message) for message in answer.value.messages]
+    more = answer.value.more
+    while more:
+        page = await bus.query(Older(channel=channel, before=messages[0]["id"]), timeout=60)
+        messages = [plain(message) for message in page.value.messages] + messages
+        more = page.value.more
+    return messages
+
+
+async def _replayed(instance: TestInstance, evidence: Evidence) -> None:
+    """What the journal still has, read in one go, is a witness too."""
+    async with connect(instance.paths) as bus:
+        hello = await bus.hello()
+        evidence.floor = hello.floor
+        began = max(hello.floor - 1, evidence.witnesses[0].began)
+        witness = Witness("the journal", whole=True, began=began)
+        evidence.witnesses.append(witness)
+        try:
+            async with asyncio.timeout(SETTLING):
+                await on_the_bus(
+                    instance, evidence, witness, Cursor(epoch=hello.epoch, seq=began), hello.head
+                )
+        except TimeoutError:
+            evidence.troubles.append("the journal could not be read to its head")
