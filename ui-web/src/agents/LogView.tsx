@@ -3,7 +3,7 @@ import { ArrowLeft } from "lucide";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { problemText, t } from "../i18n/translate";
-import { store, titleOf } from "../shell/app";
+import { logs, store, titleOf } from "../shell/app";
 import { Icon } from "../shell/icon";
 import { showAgents } from "../shell/pane";
 import { plainLine } from "./ansi";
@@ -15,7 +15,7 @@ export function LogView({ agent }: { agent: string }): JSX.Element {
     store.openLogs(agent);
     return () => store.closeLogs(agent);
   }, [agent]);
-  const lines = store.world.value.logs[agent]?.value;
+  const lines = logs.value[agent]?.value;
   const problem = store.problems.value[`logs ${agent}`];
   useLayoutEffect(() => {
     const element = box.current;

@@ -9,6 +9,7 @@ import { problemText, t } from "../i18n/translate";
 import {
   agentsByName,
   channels,
+  channelsKnown,
   conversations,
   nameOf,
   outbox,
@@ -38,9 +39,8 @@ export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
   useEffect(() => {
     if (state !== undefined) outbox.arrived(new Set(state.messages.map((one) => one.id)));
   }, [state?.messages, outbox.entries.value]);
-  const known = store.world.value.channels;
   if (channel === undefined && state === undefined) {
-    const gone = known !== null && problem !== undefined;
+    const gone = channelsKnown.value && problem !== undefined;
     return (
       <main class="conversation conversation-none" aria-busy={!gone}>
         <p>{gone ? t("channel.gone") : t("channel.loading")}</p>

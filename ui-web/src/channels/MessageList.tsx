@@ -143,7 +143,8 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
         }}
       >
         <div class="list-content" ref={content}>
-          {whole ? beginning : loading && <p class="list-note">{t("channel.older")}</p>}
+          {/* Its room is there before it is needed, so that nothing moves when it is. */}
+          {whole ? beginning : <p class="list-note">{loading ? t("channel.older") : "\u00a0"}</p>}
           <Rows rows={rows} state={state} />
           {atEnd(messages, first) &&
             outgoing.map((entry) => <OutgoingRow key={entry.id} entry={entry} />)}

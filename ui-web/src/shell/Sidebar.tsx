@@ -9,6 +9,7 @@ import { works } from "../monitor/component";
 import {
   agents,
   agentsByName,
+  agentsKnown,
   channels,
   components,
   current,
@@ -52,7 +53,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
           </>
         )}
         <h2>{t("sidebar.direct")}</h2>
-        {agents.value.length + orphans.length === 0 && store.world.value.agents !== null && (
+        {agents.value.length + orphans.length === 0 && agentsKnown.value && (
           <p class="pane-empty">{t("sidebar.none")}</p>
         )}
         <ul>

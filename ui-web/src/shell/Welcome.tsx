@@ -3,10 +3,10 @@ import type { JSX } from "preact";
 import { AgentMark, stateText } from "../agents/AgentMark";
 import { Avatar } from "../agents/Avatar";
 import { t } from "../i18n/translate";
-import { agents, config, openDirect, store } from "./app";
+import { agents, agentsKnown, config, openDirect } from "./app";
 
 export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
-  const loaded = store.world.value.agents !== null;
+  const loaded = agentsKnown.value;
   const { created = false, path = "" } = config.value ?? {};
   return (
     <main class="welcome">

@@ -26,6 +26,11 @@ export const conversations = computed(() => store.world.value.conversations);
 
 const NO_PERMISSIONS: readonly Permission[] = [];
 
+/** Whether the answers are there, however empty. */
+export const agentsKnown = computed(() => store.world.value.agents !== null);
+export const channelsKnown = computed(() => store.world.value.channels !== null);
+export const logs = computed(() => store.world.value.logs);
+
 export const agentsByName = computed(
   () => new Map(agents.value.map((agent, index) => [agent.name, { ...agent, index }])),
 );
