@@ -5,6 +5,7 @@ directories. The yardstick is msgpack alone: packing and unpacking the same even
 """
 
 import asyncio
+import itertools
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from typing import Any
 from sk_bus import paths
 from sk_bus.client import BusClient, connect
 from sk_bus.commands import Direct
-from sk_bus.events import CommandResult, MessageDelta
+from sk_bus.events import CommandResult, Kind, MessageDelta
 from sk_bus.internal import HistoryRestored
 from sk_bus.model import AgentName, ChannelId, CommandId, Cursor, MessageId
 from sk_bus.vocabulary import decoded, encoded
@@ -115,12 +116,50 @@ async def latencies(bus: BusClient, group: asyncio.TaskGroup) -> dict[str, float
     }
 
 
+async def beside_a_flood(bus: BusClient, group: asyncio.TaskGroup) -> dict[str, float]:
+    """A command there and back while another process publishes as fast as it can."""
+    hello = await bus.hello()
+    flood = await asyncio.create_subprocess_exec(
+        sys.executable, __file__, "flood", stdout=subprocess.PIPE
+    )
+    assert flood.stdout is not None
+    await flood.stdout.readline()
+    deciding = group.create_task(decide(bus, Cursor(epoch=hello.epoch, seq=hello.head)))
+    times = []
+    for n in range(200):
+        begun = time.perf_counter()
+        await bus.command(Direct(id=CommandId(f"f{n}"), agent=AgentName("a")))
+        times.append((time.perf_counter() - begun) * 1e3)
+        await asyncio.sleep(0.005)
+    flood.kill()
+    await flood.wait()
+    deciding.cancel()
+    return {
+        "command_beside_flood_ms_p50": round(statistics.median(times), 2),
+        "command_beside_flood_ms_p99": round(statistics.quantiles(times, n=100)[98], 2),
+    }
+
+
+async def flooding() -> None:
+    async with connect(paths.instance()) as bus, asyncio.TaskGroup() as group:
+        producer = await bus.producer("agents")
+        group.create_task(producer.run())
+        print("ready", flush=True)
+        start = producer.position
+        for n in itertools.count(start + 1):
+            producer.put([delta(n)], n)
+            if n % 200 == 0:
+                await producer.drained()
+
+
 async def decide(bus: BusClient, after: Cursor) -> None:
     producer = await bus.producer("decider")
     async with asyncio.TaskGroup() as group:
         group.create_task(producer.run())
         async for batch in bus.follow(after):
             assert isinstance(batch, Batch)
+            if not batch.kinds & Kind.COMMAND:
+                continue
             for seq, event in batch.events():
                 if isinstance(event, Direct):
                     producer.put([CommandResult(id=event.id, ok=True)], seq)
@@ -161,6 +200,7 @@ async def measure() -> dict[str, Any]:
             made |= await throughput(bus, group)
             made["bus_us_per_event"] = round((cpu_seconds(process.pid) - before) / EVENTS * 1e6, 1)
             made |= {f"busy_{name}": value for name, value in memory(process.pid).items()}
+            made |= await beside_a_flood(bus, group)
             process.send_signal(signal.SIGKILL)
             process.wait()
             begun = time.perf_counter()
@@ -176,6 +216,9 @@ async def measure() -> dict[str, Any]:
 def main() -> None:
     if sys.argv[1:2] == ["follow"]:
         asyncio.run(follower(int(sys.argv[2])))
+        return
+    if sys.argv[1:2] == ["flood"]:
+        asyncio.run(flooding())
         return
     directory = tempfile.mkdtemp(prefix="skb")
     try:
