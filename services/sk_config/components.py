@@ -14,6 +14,7 @@ from sk_bus.events import ComponentStateChanged
 from sk_bus.model import Component, ComponentName
 
 BUS = ComponentName("bus")
+ITSELF = ComponentName("config")  # runs, or nothing would be said; the gateway watches it
 SILENCE = 10_000  # after which a process that lives counts as hung
 START = 30_000  # the same while it starts: imports take long on a busy machine
 GAP = 3_000  # between two ticks: we slept ourselves, so nobody's silence counts
@@ -177,7 +178,11 @@ class Components:
                 restarts=watched.component.restarts + 1,
                 since=event.wall,
             )
+        if name == ITSELF:
+            begun = replace(begun, state="running")
         self._watched[name] = _Watched(component=begun, seen=pid, heard=event.now)
+        if name == ITSELF:
+            return self._say(name)
         # One that only we had lost sight of isn't starting: its next report says how it is.
         told = [] if watched is not None and watched.seen == pid else self._say(name)
         return [*told, Watch(component=name, pid=pid)]
@@ -242,7 +247,7 @@ class Components:
         return [
             instruction
             for name, watched in list(self._watched.items())
-            if name != BUS
+            if name not in (BUS, ITSELF)
             for instruction in self._judged(watched, now, wall)
         ]
 

@@ -559,6 +559,20 @@ def test_a_killed_service_is_started_again_at_once() -> None:
     watched(script)
 
 
+def test_four_deaths_in_a_second_are_undone() -> None:
+    async def script(_: TestInstance, listener: Listener) -> None:
+        for deaths in range(4):
+            await listener.until(
+                lambda deaths=deaths: any(
+                    one.pid and one.restarts == deaths for one in listener.states("router")
+                )
+            )
+            os.kill(listener.states("router")[-1].pid, signal.SIGKILL)
+        await listener.is_back("router", 4)
+
+    watched(script)
+
+
 def test_a_killed_watch_counts_on() -> None:
     async def script(_: TestInstance, listener: Listener) -> None:
         (watch,) = [one for one in listener.states("config") if one.state == "running"]

@@ -205,6 +205,13 @@ def test_what_was_restarted_meanwhile_counts_on() -> None:
     )
 
 
+def test_it_says_that_it_runs_itself_and_leaves_the_rest_to_the_gateway() -> None:
+    itself = ComponentName("config")
+    script = running().supervised(itself, 3).says("config running 3 x0")
+    script.seconds(1, router=7)
+    script.seconds(60, router=7).says()
+
+
 def test_what_went_meanwhile_is_said() -> None:
     known = Component(component=ROUTER, state="running", pid=7, restarts=3, since=5)
     Script(Components((known,))).supervised(ROUTER, 0).says("router down 0 x3")
