@@ -63,6 +63,10 @@ class Guard:
             return Refusal(403, f"Pages of {origin} may not speak with Sidekicks.\n")
         return None
 
+    def writing(self, headers: Mapping[str, str]) -> Refusal | None:
+        """What is wrong with a request that isn't a GET: no such thing is for who has no token."""
+        return self.request(headers) or self.bearer(headers)
+
     def upgrade(self, headers: Mapping[str, str]) -> Refusal | None:
         """What is wrong with a WebSocket's upgrade: a browser always names an Origin."""
         if "origin" not in headers:

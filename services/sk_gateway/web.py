@@ -78,8 +78,10 @@ def _guarded(app: ASGIApp, guard: Guard) -> ASGIApp:
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
-            case "http":
+            case "http" if scope["method"] in ("GET", "HEAD"):
                 refused = guard.request(_headers(scope))
+            case "http":
+                refused = guard.writing(_headers(scope))
             case "websocket":
                 refused = guard.upgrade(_headers(scope))
             case _:

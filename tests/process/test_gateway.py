@@ -224,6 +224,13 @@ def test_a_foreign_origin_is_refused(stage: Stage) -> None:
     assert stage.get("/events", "POST", Origin="null").status == 403
 
 
+def test_a_post_needs_the_token_and_finds_nothing_to_write_to(stage: Stage) -> None:
+    assert stage.get("/", "POST").status == 401
+    assert stage.get("/ws", "POST").status == 401
+    assert stage.get("/", "OPTIONS").status == 401
+    assert stage.get("/", "POST", Authorization=f"Bearer {stage.token}").status == 405
+
+
 @pytest.mark.parametrize("origin", ["http://evil.test", "null", None])
 def test_a_websocket_of_another_page_is_refused(stage: Stage, origin: Any) -> None:
     with pytest.raises(InvalidStatus) as refused:
@@ -343,9 +350,7 @@ def test_two_pages_see_the_same(stage: Stage) -> None:
         assert max(len(frame["e"]) for frame in one.frames if frame["t"] == "ev") == 64
 
 
-def test_a_slow_page_does_not_delay_another_and_misses_nothing_when_it_reads_on(
-    stage: Stage,
-) -> None:
+def test_a_slow_page_delays_no_other_and_misses_nothing(stage: Stage) -> None:
     with stage.page() as fast, stage.page() as slow:
         first = fast.seq
         text = "x" * 10_000
