@@ -136,6 +136,8 @@ def _follow_up(decision: Decision) -> None:
             turns.agent_became(decision, became)
             if became.gone and lives.configured(decision, became.agent) is None:
                 decision.put("lives", became.agent, None)
+        for idle in pool.excess(decision.state):
+            lives.step(decision, idle, lifecycle.StopAsked("evicted"))
         lives.launch(decision)
         turns.dispatch(decision)
         if not decision.became:
@@ -396,8 +398,6 @@ def _configured(decision: Decision, event: ConfigChanged) -> None:
         lives.step(decision, agent_gone, lifecycle.StopAsked("removed"))
         if not decision.life(agent_gone).alive:
             decision.put("lives", agent_gone, None)
-    for idle in pool.excess(decision.state):
-        lives.step(decision, idle, lifecycle.StopAsked("evicted"))
 
 
 def _restored(decision: Decision, event: HistoryRestored) -> None:

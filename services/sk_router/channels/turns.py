@@ -22,7 +22,7 @@ from sk_bus.model import (
     WaitingFor,
 )
 from sk_router.acp import messages
-from sk_router.agents import lifecycle, lives, pool
+from sk_router.agents import lifecycle, lives
 from sk_router.channels import answers, permissions
 from sk_router.decision import Became, Decision
 from sk_router.recipients import prompt, recipients
@@ -242,8 +242,6 @@ def _over(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
         decision.put("lives", agent, replace(life, answered=()))
     if decision.life(agent).claimed == channel:
         lives.step(decision, agent, lifecycle.Released(decision.mono))
-    for idle in pool.excess(decision.state):
-        lives.step(decision, idle, lifecycle.StopAsked("evicted"))
 
 
 def responded(decision: Decision, channel: ChannelId, agent: AgentName, answer: Any) -> None:
@@ -328,17 +326,21 @@ def stop_agent(decision: Decision, agent: AgentName, reason: lifecycle.StopReaso
     stopped = lifecycle.was_stopped(reason)
     for key in sorted(decision.state.talks):
         channel = ChannelId(key)
-        talk = decision.talk(channel)
+        waiting = []
         if recipients(decision.state.channels[channel]) == (agent,):
-            for entry in _unqueued(decision, channel):
-                if entry.shown:
-                    _tell_user(decision, channel, entry, queued=False)
-                _say_unavailable(decision, channel, agent, entry.messageId, error=stopped)
-        if talk.turn is not None and talk.turn.agent == agent:
-            if talk.turn.phase == "prompt":
+            waiting = _unqueued(decision, channel)
+        turn = decision.talk(channel).turn
+        if turn is not None and turn.agent == agent:
+            if turn.phase == "prompt":
+                # Begun before what is said of the messages behind it, so that it stands before.
+                answers.current(decision, channel, agent)
                 interrupt(decision, channel)
             else:
                 unavailable(decision, channel, stopped)
+        for entry in waiting:
+            if entry.shown:
+                _tell_user(decision, channel, entry, queued=False)
+            _say_unavailable(decision, channel, agent, entry.messageId, error=stopped)
     permissions.cancel_all(decision, agent, by="stop")
 
 
