@@ -2,6 +2,10 @@
 import { expect, it } from "vitest";
 import { en, type Entry } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
+import { problemsInFrench } from "../src/i18n/problems.fr";
+import { problemText, t, wanted } from "../src/i18n/translate";
+
+const WRONG = /[^\u202f][:;!?]/;
 
 const ENGLISH: Record<string, Entry> = en;
 const FRENCH: Record<string, Entry> = fr;
@@ -36,9 +40,29 @@ it("fills in the same things", () => {
 
 it("puts a narrow no-break space before : ; ! ? in French", () => {
   const wrong = Object.keys(FRENCH).filter((key) =>
-    forms(FRENCH[key]).some((text) => /[^\u202f][:;!?]/.test(text.replace(/https?:/g, ""))),
+    forms(FRENCH[key]).some((text) => WRONG.test(text)),
   );
   expect(wrong).toEqual([]);
+  expect(Object.values(problemsInFrench).filter((text) => WRONG.test(text))).toEqual([]);
+});
+
+it("chooses the form by the language's own rule", () => {
+  wanted.value = "en";
+  expect([0, 1, 2].map((count) => t("turn.queued", { count }))).toEqual(["0 queued", "1 queued", "2 queued"]);
+  expect(t("permission.refused", { count: 1 })).toBe("refused once this turn");
+  wanted.value = "fr";
+  expect(t("channel.new", { count: 0 })).toBe("0 nouveau message");
+  expect(t("channel.new", { count: 2 })).toBe("2 nouveaux messages");
+});
+
+it("words a problem in French where it can, and else leaves it as it came", () => {
+  const problem = { id: "agent-ended", message: "Dan ended by itself (exit 1)", params: { agent: "Dan", how: "exit 1" }, warning: false };
+  wanted.value = "en";
+  expect(problemText(problem)).toBe(problem.message);
+  wanted.value = "fr";
+  expect(problemText(problem)).toBe("Dan s’est arrêté de lui-même (exit 1).");
+  expect(problemText({ ...problem, params: {} })).toBe(problem.message);
+  expect(problemText({ ...problem, id: "agent-error" })).toBe(problem.message);
 });
 
 const SOURCES = import.meta.glob<string>("../src/**/*.{ts,tsx}", {
@@ -54,7 +78,7 @@ it("holds no text that nothing shows", () => {
     .join("\n");
   const unused = Object.keys(ENGLISH).filter((key) => {
     const family = key.slice(0, key.lastIndexOf(".") + 1);
-    return !code.includes(`"${key}"`) && !code.includes(`\`${family}\${`) && family !== "problem.";
+    return !code.includes(`"${key}"`) && !code.includes(`\`${family}\${`);
   });
   expect(unused).toEqual([]);
 });

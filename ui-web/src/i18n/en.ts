@@ -232,11 +232,6 @@ export const en = {
   "code.label": "Copy this code",
   "time.seconds": "{count} s",
   "time.minutes": "{count} min",
-
-  "problem.no-such-channel": "This conversation doesn't exist any more.",
-  "problem.no-such-agent": "No agent of that name is configured.",
-  "problem.empty-text": "There is no text to send.",
-  "problem.not-confirmed": "This page was closed before it was known whether the message had been sent.",
 } as const satisfies Record<string, Entry>;
 
 export type Key = keyof typeof en;

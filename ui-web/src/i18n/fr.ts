@@ -208,8 +208,4 @@ export const fr = {
   "code.label": "Copier ce code",
   "time.seconds": "{count} s",
   "time.minutes": "{count} min",
-  "problem.no-such-channel": "Cette conversation n’existe plus.",
-  "problem.no-such-agent": "Aucun agent de ce nom n’est configuré.",
-  "problem.empty-text": "Il n’y a pas de texte à envoyer.",
-  "problem.not-confirmed": "Cette page a été fermée avant de savoir si le message avait été envoyé.",
 } as const satisfies Record<Key, Entry>;

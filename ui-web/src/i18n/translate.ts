@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Problem } from "../bus/schema.gen";
 import { en, type Entry, type Key } from "./en";
 import { fr } from "./fr";
+import { problemsInFrench } from "./problems.fr";
 
 export type Language = "en" | "fr";
 export type Params = Readonly<Record<string, string | number>>;
@@ -43,8 +44,11 @@ export function isKey(key: string): key is Key {
   return key in en;
 }
 
-/** A problem in the reader's language where its kind is known, else in its own words. */
-export function problemText(problem: Problem): string {
-  const key = `problem.${problem.id}`;
-  return isKey(key) ? t(key, problem.params as Params) : problem.message;
+/** A problem in the reader's language where its kind is known there, else as it came. */
+export function problemText({ id, message, params }: Problem): string {
+  const text = language.value === "fr" ? problemsInFrench[id] : undefined;
+  if (text === undefined) return message;
+  const said = filled(text, params as Params);
+  // Of an older or newer service, which doesn't name what this sentence needs.
+  return /\{\w+\}/.test(said) ? message : said;
 }
