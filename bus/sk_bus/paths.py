@@ -91,6 +91,11 @@ class Instance:
         return self.state / "source"
 
     @property
+    def runs_in(self) -> Path:
+        """Holds the run directory of the last start, for logins that would choose another."""
+        return self.state / "run"
+
+    @property
     def logs(self) -> Path:
         return self.state / "logs"
 
@@ -140,6 +145,12 @@ def instance(name: str = "") -> Instance:
 
 
 def _run_directory(name: str, state: Path) -> Path:
+    # A login without XDG_RUNTIME_DIR (su, cron) must find what one with it has started.
+    remembered = state / "run"
+    if remembered.is_file():
+        run = Path(remembered.read_text(encoding="utf-8").strip())
+        if run.is_absolute() and run.is_dir():
+            return run
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:
         run = Path(runtime) / "sidekicks" / name

@@ -41,6 +41,7 @@ def start(choice: Choice, *, say: Say, timeout: float) -> int:
         )
     orphans.end_supervisor(instance, say)
     orphans.await_services(instance, say)
+    _write(instance.runs_in, f"{instance.run}\n")
     _write(instance.pointer, f"{choice.config}\n")
     _write(instance.source, f"{choice.source}\n")
     if not instance.token.exists():

@@ -72,6 +72,13 @@ def test_naming_the_file_that_runs_finds_the_instance_that_uses_it(shared: TestI
     assert shared.pids() == before
 
 
+def test_a_login_with_another_run_directory_finds_what_runs(shared: TestInstance) -> None:
+    before = shared.pids()
+    ended = shared.cli("up", environment={"XDG_RUNTIME_DIR": ""})
+    assert f"pid {before['supervisord']}" in ended.stderr
+    assert shared.pids() == before
+
+
 def test_token_and_sockets_are_private(shared: TestInstance) -> None:
     assert stat.S_IMODE(shared.paths.token.stat().st_mode) == 0o600
     assert stat.S_IMODE(shared.paths.run.stat().st_mode) == 0o700

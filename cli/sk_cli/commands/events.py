@@ -53,7 +53,9 @@ class _When(click.ParamType[Moment]):
 @click.command(cls=Command, help="Watch the bus; --since replays it from a point in the past.")
 @click.option("--since", type=_When(), metavar="SEQ|5m|boot|TIME", help="Begin there.")
 @click.option("--until", type=_When(), metavar="SEQ|TIME", help="End there.")
-@click.option("-n", "last", type=click.IntRange(1), help="Begin N events back, internal ones counted.")
+@click.option(
+    "-n", "last", type=click.IntRange(1), help="Begin N events back, internal ones counted."
+)
 @click.option("--count", type=click.IntRange(1), help="End after so many events.")
 @click.option("-t", "topics", multiple=True, metavar="GLOB", help="Only these types.")
 @click.option("-x", "without", multiple=True, metavar="GLOB", help="Not these types.")
