@@ -118,12 +118,15 @@ def take(path: Path) -> int | None:
 
 
 def _starter(instance: Instance) -> int:
-    """The pid of whoever started us: it may have died before our first step."""
+    """The pid of whoever started us: it may have died before our first step.
+
+    supervisord writes its pid down before it starts anything; 0 when that is gone.
+    """
     if os.environ.get("SUPERVISOR_ENABLED"):
         try:
             return int(instance.supervisor_pid.read_text())
         except (OSError, ValueError):
-            pass  # one of another making keeps its pid elsewhere
+            return 0
     return os.getppid()
 
 
