@@ -21,6 +21,7 @@ from sk_gateway.calls import Call, RestartComponent, shown
 _log = logging.getLogger("sk.gateway")
 # A start may take its startTimeout, a stop its whole ladder.
 _COMMAND_TIMEOUT = 120.0
+_QUESTIONS = 20
 _OURSELVES = ComponentName("gateway")
 
 
@@ -94,11 +95,22 @@ async def restarted(supervisor: Supervisor, component: ComponentName) -> None:
 
 
 def _restart(supervisor: Supervisor, component: str) -> None:
+    before = supervisor.processes().get(component)
     try:
         supervisor.call("signalProcess", component, "KILL")
     except SupervisorError as error:
         if error.code != NOT_RUNNING:
             raise
         supervisor.start(component)
-    # Any call wakes it, and it sees the death at once instead of within a second.
-    supervisor.processes()
+    noticed(supervisor, component, before.pid if before is not None else 0)
+
+
+def noticed(supervisor: Supervisor, component: str, dead: int) -> None:
+    """Ask supervisord until it has noticed that process ``dead`` has ended, and started another.
+
+    Left alone it looks around once a second; each question wakes it, and two suffice. It blocks.
+    """
+    for _ in range(_QUESTIONS):
+        process = supervisor.processes().get(component)
+        if process is None or process.state == "STOPPED" or process.pid not in (0, dead):
+            return

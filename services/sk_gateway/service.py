@@ -12,7 +12,7 @@ from sk_bus.service import Service, run
 from sk_bus.supervisor import NotRunningError, Supervisor, SupervisorError
 from sk_gateway import server
 from sk_gateway.browser import House
-from sk_gateway.desk import Desk, restarted
+from sk_gateway.desk import Desk, noticed, restarted
 from sk_gateway.guard import Guard
 from sk_gateway.hub import Hub
 from sk_gateway.static import DIRECTORY, Pages
@@ -57,6 +57,7 @@ class _Watcher:
         self._due = asyncio.Event()
         self._watched: tuple[int, int] | None = None  # pid and pidfd
         self._restart = False
+        self._dead = 0
 
     def heard(self, beat: Heartbeat) -> None:
         report = beat.reports.get(CONFIG)
@@ -79,8 +80,7 @@ class _Watcher:
                 if restart:
                     await restarted(self._supervisor, CONFIG)
                 else:
-                    # Any call wakes supervisord, so that it sees the death at once.
-                    await asyncio.to_thread(self._supervisor.processes)
+                    await asyncio.to_thread(noticed, self._supervisor, CONFIG, self._dead)
             except (NotRunningError, SupervisorError, RefusedError) as error:
                 self._service.log.warning("sk-config is down, and supervisord: %s", error)
 
@@ -107,9 +107,9 @@ class _Watcher:
 
     def _ended(self) -> None:
         assert self._watched is not None
-        pid = self._watched[0]
+        self._dead = self._watched[0]
         self._look_away()
-        self._follow(self._watch.died(pid, _wall()))
+        self._follow(self._watch.died(self._dead, _wall()))
         self._due.set()
 
     def _look_away(self) -> None:

@@ -57,7 +57,8 @@ def test_a_page_restarts_a_component(
     result = page.call("RestartComponent", component=component)
     assert result["ok"] is True
     wait(lambda: instance.pids()[component] not in (0, before[component]))
-    assert page.call("ListAgents")["ok"] is True
+    listed = page.call("ListAgents")
+    assert listed["ok"], listed
     after = instance.pids()
     assert {name for name in after if after[name] != before[name]} == {component}
 
