@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from tests.chaos.checks import Verdict
 from tests.chaos.run import PROGRAMS, judgement
@@ -15,12 +16,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--agent", choices=sorted(PROGRAMS), default="demo")
     parser.add_argument("--without", choices=("cas", "replay"), default="")
+    parser.add_argument("--dump", type=Path, help="a file for all that was seen")
     arguments = parser.parse_args()
     verdict = judgement(
         seed=arguments.seed,
         seconds=arguments.seconds,
         agent=arguments.agent,
         without=arguments.without,
+        dump=arguments.dump,
     )
     print("\n".join(_told(verdict)))
     return 1 if verdict.problems else 0

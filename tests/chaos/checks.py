@@ -349,7 +349,9 @@ def _answers(evidence: Evidence, folded: Folded, recorded: list[Life]) -> Iterat
             yield f"{text!r} was asked {count} times"
     for text, message in texts.items():
         answer = answers.get(message["id"])
-        if answer is not None and answer.get("stopReason") and not turns[text]:
+        # One that was cancelled before its prompt was sent is asked nobody.
+        answered = answer is not None and answer.get("stopReason") not in (None, "cancelled")
+        if answered and not turns[text]:
             yield f"{text!r} has an answer, and no agent was asked it"
 
 

@@ -1,6 +1,7 @@
 """One run: an instance of its own, people, witnesses and a killer; then it is judged."""
 
 import asyncio
+import pickle
 import sys
 import time
 from pathlib import Path
@@ -63,8 +64,13 @@ def _configuration(agent: str, records: Path) -> str:
     )
 
 
-def judgement(*, seed: int, seconds: float, agent: str, without: str = "") -> Verdict:
-    """Run it, and judge. ``without`` switches a promise off: ``cas`` or ``replay``."""
+def judgement(
+    *, seed: int, seconds: float, agent: str, without: str = "", dump: Path | None = None
+) -> Verdict:
+    """Run it, and judge. ``without`` switches a promise off: ``cas`` or ``replay``.
+
+    ``dump`` is a file for the evidence (a pickle), for whoever wants to look at it.
+    """
     environment = {"SK_TUNE": SMALL}
     if without:
         environment["SK_FAIL"] = f"no_{without}"
@@ -78,6 +84,8 @@ def judgement(*, seed: int, seconds: float, agent: str, without: str = "") -> Ve
         evidence.lives = lives(records)
         instance.down()
         evidence.left = instance.processes()
+        if dump is not None:
+            dump.write_bytes(pickle.dumps(evidence))
         return judged(evidence)
 
 
