@@ -1,9 +1,10 @@
 // All agents with what can be done to them: start, stop, restart, read their logs.
 import { MessageSquare, Play, RotateCw, ScrollText, Square } from "lucide";
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import type { AgentView, Problem } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
-import { agents, config, give, openDirect, pending, refusals } from "../shell/app";
+import { agents, config, give, openDirect, pending, refusals, store } from "../shell/app";
 import { size } from "../shell/format";
 import { Icon } from "../shell/icon";
 import { closePane, showLogs } from "../shell/pane";
@@ -11,6 +12,8 @@ import { AgentMark, stateText } from "./AgentMark";
 import { Avatar } from "./Avatar";
 
 export function AgentPanel(): JSX.Element {
+  // No event tells how much memory they take.
+  useEffect(() => store.refresh("agents"), []);
   if (agents.value.length === 0) {
     return <p class="pane-empty">{t("agent.none", { path: config.value?.path ?? "" })}</p>;
   }

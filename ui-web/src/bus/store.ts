@@ -146,7 +146,7 @@ export class Store {
   }
 
   /** Ask again for a slice that no event tells about. */
-  refresh(key: "config" | "agents" | "components"): void {
+  refresh(key: "config" | "agents"): void {
     const wish = this.wishes.get(key);
     if (wish !== undefined && !this.asking.has(key)) void this.ask(wish);
   }

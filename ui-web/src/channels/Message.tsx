@@ -2,7 +2,7 @@
 import { Copy } from "lucide";
 import { Component as Base, type JSX } from "preact";
 import { Avatar } from "../agents/Avatar";
-import type { PartTimes } from "../bus/conversation";
+import { compareIds, type PartTimes } from "../bus/conversation";
 import { headOf, wordsOf } from "../bus/text";
 import type { Message, Permission } from "../bus/schema.gen";
 import type { Resolved } from "../bus/world";
@@ -13,7 +13,7 @@ import { clock, moment } from "../shell/format";
 import { Icon } from "../shell/icon";
 import { putBack } from "./drafts";
 import { Parts } from "./parts";
-import { Answered, PermissionCard } from "./PermissionCard";
+import { Request } from "./PermissionCard";
 import { Prose } from "./Prose";
 import { SystemLine } from "./SystemLine";
 import { withoutName } from "./names";
@@ -77,23 +77,33 @@ function Spoken({ message, joined, times, asked, over, count, before }: RowProps
             without={hides(message.agent)}
           />
         )}
-        {asked.map((permission, index) => (
-          <PermissionCard
+        {requests(asked, over).map(({ permission, end }) => (
+          <Request
             key={permission.id}
             permission={permission}
-            index={before + index + 1}
+            over={end}
+            index={before + asked.indexOf(permission) + 1}
             count={count}
-            docked={false}
           />
-        ))}
-        {over.map((one) => (
-          <Answered key={one.permission.id} over={one} />
         ))}
         <End message={message} />
       </div>
       <CopyButton message={message} />
     </div>
   );
+}
+
+interface Asked {
+  readonly permission: Permission;
+  readonly end: Resolved | null;
+}
+
+/** Open and over in one list, in the order of asking: each keeps its element when it ends. */
+function requests(asked: readonly Permission[], over: readonly Resolved[]): Asked[] {
+  return [
+    ...over.map((end) => ({ permission: end.permission, end })),
+    ...asked.map((permission) => ({ permission, end: null })),
+  ].sort((one, other) => compareIds(one.permission.id, other.permission.id));
 }
 
 function hides(agent: string): (text: string, done: boolean) => string {

@@ -57,7 +57,7 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
 
   const answer = (option: PermissionOption): void => {
     if (waits || !settled()) return;
-    card.current?.focus(); // the button goes away with the card
+    keepFocus(card.current); // the button goes away with the card
     void give(key, "AnswerPermission", { permission: id, optionId: option.optionId });
   };
   const pressed = (event: KeyboardEvent): void => {
@@ -144,8 +144,35 @@ export function show(id: string): void {
   any?.focus({ preventScroll: true });
 }
 
+/** What stays once the card is gone: its place in the flow, or the composer below the dock. */
+function keepFocus(card: HTMLElement | null): void {
+  if (card?.contains(document.activeElement) !== true) return;
+  const place = card.closest<HTMLElement>(".request");
+  (place ?? document.querySelector<HTMLElement>(".composer-field"))?.focus();
+}
+
+interface RequestProps {
+  permission: Permission;
+  over: Resolved | null;
+  index: number;
+  count: number;
+}
+
+/** A request in the flow: the card, and then in the same place the line that is left of it. */
+export function Request({ permission, over, index, count }: RequestProps): JSX.Element {
+  return (
+    <div class="request" tabIndex={-1}>
+      {over === null ? (
+        <PermissionCard permission={permission} index={index} count={count} docked={false} />
+      ) : (
+        <Answered over={over} />
+      )}
+    </div>
+  );
+}
+
 /** What is left of a request once it is over. */
-export function Answered({ over }: { over: Resolved }): JSX.Element {
+function Answered({ over }: { over: Resolved }): JSX.Element {
   const { permission, optionId, by, delivered, at } = over;
   const time = clock(at);
   const option = permission.options.find((one) => one.optionId === optionId)?.name ?? optionId;

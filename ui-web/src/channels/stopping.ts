@@ -1,8 +1,11 @@
 // Stop: asked for once, by a button, by Ctrl+. or by Esc pressed twice.
 import { signal } from "@preact/signals";
-import { give, pending, turnOf } from "../shell/app";
+import type { Turn } from "../bus/world";
+import { give, pending, refusals, turnOf } from "../shell/app";
 
 const ARMED_FOR = 3_000;
+/** After this Stop can be asked for again, whatever became of the first. */
+const PATIENCE = 10_000;
 
 /** The channel in which the next Esc stops. */
 export const armed = signal<string | null>(null);
@@ -12,13 +15,29 @@ function keyOf(channel: string): string {
   return `stop ${channel}`;
 }
 
+/** What was being answered when Stop was accepted: the agent may take a while to end it. */
+const accepted = signal<Readonly<Record<string, Turn>>>({});
+
 export function isStopping(channel: string): boolean {
-  return pending.value.has(keyOf(channel));
+  const turn = turnOf(channel);
+  const stopped = accepted.value[channel];
+  return pending.value.has(keyOf(channel)) || (turn.busy && stopped?.answering === turn.answering);
 }
 
 export function stop(channel: string): void {
   armed.value = null;
-  if (turnOf(channel).busy) void give(keyOf(channel), "Cancel", { channel });
+  const turn = turnOf(channel);
+  if (turn.busy && !isStopping(channel)) void cancel(channel, turn);
+}
+
+async function cancel(channel: string, turn: Turn): Promise<void> {
+  await give(keyOf(channel), "Cancel", { channel });
+  if (refusals.peek()[keyOf(channel)] !== undefined) return;
+  accepted.value = { ...accepted.peek(), [channel]: turn };
+  setTimeout(() => {
+    const { [channel]: _, ...others } = accepted.peek();
+    accepted.value = others;
+  }, PATIENCE);
 }
 
 /** Esc, where it closes nothing else: the first arms, the second stops. */

@@ -4,7 +4,7 @@ import { Outbox } from "../bus/outbox";
 import { RefusedError } from "../bus/socket";
 import { Store } from "../bus/store";
 import type { AgentView, Channel, Permission, Problem } from "../bus/schema.gen";
-import { IDLE, type Resolved } from "../bus/world";
+import { IDLE, type Resolved, type Turn } from "../bus/world";
 import { go, route } from "./route";
 import { takeToken } from "./token";
 
@@ -54,7 +54,7 @@ function grouped<T extends Permission | Resolved>(
   return groups;
 }
 
-export function turnOf(channel: string): typeof IDLE {
+export function turnOf(channel: string): Turn {
   return turns.value[channel]?.value ?? IDLE;
 }
 

@@ -18,6 +18,7 @@ function handled({ key, code, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEven
     stop(here);
     return true;
   }
+  if (key === "Escape") return toComposer();
   if (key === "F6") return nextPane(shiftKey ? -1 : 1);
   if (!altKey || ctrlKey || metaKey || shiftKey) return false;
   if (key === "ArrowDown") return neighbour(1);
@@ -25,6 +26,14 @@ function handled({ key, code, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEven
   // With Alt some layouts type another letter: the key's place tells.
   if (code === "KeyP") return toPermission(here);
   return false;
+}
+
+/** From the messages back to where one writes. There Esc means something else. */
+function toComposer(): boolean {
+  if (document.activeElement?.closest(".list, .dock") == null) return false;
+  const field = document.querySelector<HTMLElement>(".composer-field");
+  field?.focus();
+  return field !== null;
 }
 
 /** The conversation after or before this one, in the order of the list. */
