@@ -29,7 +29,12 @@ async def _body(service: Service) -> None:
     watcher = _Watcher(service, supervisor, await service.bus.producer("gateway"))
     start = Cursor(epoch=service.hello.epoch, seq=service.hello.head)
     service.advance(start.seq)
-    hub = Hub(service.bus, start, moved=service.advance, heard=watcher.heard)
+
+    def heard(beat: Heartbeat) -> None:
+        service.details = {"browsers": len(hub)}
+        watcher.heard(beat)
+
+    hub = Hub(service.bus, start, moved=service.advance, heard=heard)
     listener = server.listening(service.instance)
     house = House(
         hub=hub,

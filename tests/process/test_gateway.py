@@ -27,6 +27,7 @@ from websockets.sync.client import connect as websocket
 from sk_bus import paths
 from sk_bus.client import connect
 from sk_bus.commands import Command, Direct
+from sk_bus.contract import Report
 from sk_bus.events import AgentLog, CommandResult, MessageDelta
 from sk_bus.internal import HistoryRestored, TimerFired
 from sk_bus.model import AgentName, ChannelId, Cursor, MessageId
@@ -53,6 +54,7 @@ class Stage:
             **{name: value for name, value in os.environ.items() if not name.startswith("SK_")},
             **{name: str(self.directory / short) for name, short in names.items()},
             "SK_PORT": "0",
+            "SK_TUNE": "journal-keep=100000",
         }
         for name in names:
             Path(self.environment[name]).mkdir(mode=0o700)
@@ -103,6 +105,18 @@ class Stage:
             return (await self.bus.hello()).head
 
         return self.run(put())
+
+    def prune(self, cursor: int) -> None:
+        """Let every reader say that it is done up to ``cursor``, and drop what nobody needs."""
+
+        async def done() -> int:
+            epoch = (await self.bus.hello()).epoch
+            for name in ("agents", "history", "config", "router"):
+                report = Report(service=name, pid=1, epoch=epoch, cursor=cursor)
+                await self.bus.report(report)
+            return await self.bus.prune()
+
+        assert self.run(done()) > 0
 
     def play_router(self, stop: asyncio.Event) -> Any:
         """Answer each command with its own id, until ``stop``."""
@@ -339,6 +353,19 @@ def test_a_page_of_another_epoch_or_the_future_begins_anew(stage: Stage) -> None
     for place in ((epoch - 1, seq), (epoch, seq + 1000)):
         with stage.page(resume=place) as page:
             assert page.welcome["resumed"] is False
+
+
+def test_a_page_whose_place_is_no_longer_in_the_journal_is_told(stage: Stage) -> None:
+    with stage.page() as page:
+        place = page.place
+    last = stage.publish("test", [delta("x" * 10_000)] * 20, batches=30)
+    stage.prune(last)
+    with stage.page(resume=place) as page:
+        page.until(lambda page: page.frames[-1]["t"] == "resync")
+        assert page.events == []
+        after = stage.publish("test", [delta()])
+        page.until(lambda page: page.seq >= after)
+        assert page.seqs == list(range(last + 1, after + 1))
 
 
 def test_two_pages_see_the_same(stage: Stage) -> None:
