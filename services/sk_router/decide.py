@@ -5,25 +5,13 @@ moves on by exactly the events that it returns. It is called once for each input
 after a restart the events are evolved, not decided anew.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
-from sk_bus import ids
-from sk_bus.commands import (
-    AnswerPermission,
-    Cancel,
-    Command,
-    Direct,
-    Restart,
-    Send,
-    Shutdown,
-    Start,
-    Stop,
-)
+from sk_bus.commands import Command
 from sk_bus.errors import problem
-from sk_bus.events import ChannelsChanged, ConfigChanged
+from sk_bus.events import ConfigChanged
 from sk_bus.internal import (
     FactExited,
     FactFrame,
@@ -32,13 +20,15 @@ from sk_bus.internal import (
     SessionChanged,
     TimerFired,
 )
-from sk_bus.model import AgentName, Channel, ChannelId, Problem
+from sk_bus.model import AgentName, ChannelId, Problem
 from sk_bus.vocabulary import Event
+from sk_router import commands
 from sk_router.acp import messages, sessions
 from sk_router.agents import lifecycle, lives, pool
-from sk_router.channels import answers, permissions, turns
+from sk_router.channels import answers, growth, permissions, queue, stops, turns
 from sk_router.decision import Decision, Input
-from sk_router.state import Basis, Life, Run, State
+from sk_router.records import Basis, Life
+from sk_router.state import Run, State
 
 IDLE_CHECK = 30_000
 _CHUNKS = {"agent_message_chunk": "text", "agent_thought_chunk": "thought"}
@@ -68,7 +58,7 @@ def decide(state: State, inputs: Iterable[Input]) -> Decision:
             _decide(decision, event)
         _follow_up(decision)
         decision.settle()
-    answers.tell_amended(decision)
+    growth.tell_amended(decision)
     decision.settle()
     return decision
 
@@ -111,7 +101,7 @@ def _more_text(decision: Decision, event: FactFrame, data: Any) -> bool:
 def _decide(decision: Decision, event: Event) -> None:
     match event:
         case Command():
-            _command(decision, event)
+            commands.perform(decision, event)
         case FactUp():
             if _known(decision, event.agent, event.inc):
                 lives.step(decision, event.agent, lifecycle.CameUp())
@@ -133,7 +123,7 @@ def _follow_up(decision: Decision) -> None:
     while True:
         while decision.became:
             became = decision.became.popleft()
-            turns.agent_became(decision, became)
+            stops.agent_became(decision, became)
             if became.gone and lives.configured(decision, became.agent) is None:
                 decision.put("lives", became.agent, None)
         for idle in pool.excess(decision.state):
@@ -149,114 +139,7 @@ def _follow_up(decision: Decision) -> None:
         decision.put("basis", "", replace(state.basis[""], closing=()))
     if living and "idle" not in state.timers:
         decision.timer("idle", decision.mono + IDLE_CHECK)
-    turns.tell_turns(decision)
-
-
-# --- commands -------------------------------------------------------------------------------
-
-
-def _command(decision: Decision, command: Command) -> None:
-    refusal = _refusal(decision, command)
-    if refusal is not None:
-        decision.refuse([command.id], refusal)
-        return
-    match command:
-        case Start(agent=agent):
-            refusal = lives.start(decision, agent, command.id)
-            if refusal is not None:
-                decision.refuse([command.id], refusal)
-        case Stop(agent=agent):
-            turns.stop_agent(decision, agent, "asked")
-            lives.step(decision, agent, lifecycle.StopAsked("asked", command.id))
-        case Restart(agent=agent):
-            _restart(decision, agent, command)
-        case Direct(agent=agent):
-            decision.succeed([command.id], _direct(decision, agent))
-        case Send(channel=channel, text=text):
-            decision.succeed([command.id], turns.send(decision, channel, text))
-        case Cancel(channel=channel):
-            turns.cancel(decision, channel)
-            decision.succeed([command.id])
-        case AnswerPermission():
-            permissions.answered(decision, command)
-        case Shutdown():
-            _close(decision, command)
-        case _:
-            raise AssertionError(command)
-
-
-def _refusal(decision: Decision, command: Command) -> Problem | None:
-    """Why a command can't be carried out, as far as that shows before it is."""
-    state = decision.state
-    if state.closing and isinstance(command, Start | Restart | Direct | Send):
-        return problem("closing", "Sidekicks is closing")
-    match command:
-        case Start(agent=agent) | Stop(agent=agent) | Restart(agent=agent):
-            return _no_such_agent(decision, agent)
-        case Direct(agent=agent):
-            exists = any(one.direct == agent for one in state.channels.values())
-            return None if exists else _no_such_agent(decision, agent)
-        case Send(channel=channel) | Cancel(channel=channel) if channel not in state.channels:
-            return problem("no-such-channel", "no such channel: {channel}", channel=channel)
-        case Send(text=str(text)) if not text.strip():
-            return problem("empty-text", "the text is empty")
-        case Send(channel=channel) if not state.channels[channel].direct:
-            return problem("not-offered", "only direct conversations are answered so far")
-        case Send() | Cancel() | AnswerPermission() | Shutdown():
-            return None
-        case _:
-            name = type(command).__name__
-            return problem("not-offered", "{command} is not offered yet", command=name)
-
-
-def _no_such_agent(decision: Decision, agent: AgentName) -> Problem | None:
-    names = [one.name for one in decision.state.config.agents]
-    if agent in names:
-        return None
-    folded = {name.casefold(): name for name in names}
-    near = get_close_matches(agent.casefold(), sorted(folded), n=1)
-    if near:
-        nearest = folded[near[0]]
-        text = "no such agent: {agent}; did you mean {nearest}?"
-        return problem("no-such-agent", text, agent=agent, nearest=nearest)
-    return problem("no-such-agent", "no such agent: {agent}", agent=agent)
-
-
-def _restart(decision: Decision, agent: AgentName, command: Restart) -> None:
-    life = decision.life(agent)
-    if life.alive and pool.counts(life):
-        turns.restart_agent(decision, agent)
-        lives.step(decision, agent, lifecycle.RestartAsked(decision.seq, command.id))
-        return
-    refusal = lives.start(decision, agent, command.id)
-    if refusal is not None:
-        decision.refuse([command.id], refusal)
-
-
-def _direct(decision: Decision, agent: AgentName) -> ChannelId:
-    channels = decision.state.channels
-    for channel in sorted(channels.values(), key=lambda one: ids.sort_key(one.id)):
-        if channel.direct == agent:
-            return channel.id
-    made = Channel(id=ids.channel_id(decision.seq), direct=agent, members=(agent,))
-    _tell_channels(decision, [*channels.values(), made])
-    return made.id
-
-
-def _tell_channels(decision: Decision, channels: Sequence[Channel]) -> None:
-    oldest_first = sorted(channels, key=lambda one: ids.sort_key(one.id))
-    decision.say(ChannelsChanged(channels=tuple(oldest_first)))
-
-
-def _close(decision: Decision, command: Shutdown) -> None:
-    """The orderly close: answers end, the queue is dropped, agents stop."""
-    basis = decision.state.basis.get("", Basis())
-    decision.put("basis", "", replace(basis, closing=(*basis.closing, command.id)))
-    for channel in sorted(decision.state.talks):
-        turns.cancel(decision, ChannelId(channel))
-    for agent in sorted(decision.state.lives):
-        permissions.cancel_all(decision, AgentName(agent), by="stop")
-        lives.step(decision, AgentName(agent), lifecycle.StopAsked("closing"))
+    queue.tell_turns(decision)
 
 
 # --- facts ----------------------------------------------------------------------------------
@@ -372,7 +255,7 @@ def _timer(decision: Decision, id_: str) -> None:
         case "session":
             sessions.late(decision, ChannelId(about))
         case "cancel":
-            turns.stayed_deaf(decision, ChannelId(about))
+            stops.stayed_deaf(decision, ChannelId(about))
         case "tail":
             answers.forget_tail(decision, about)
         case "idle":
@@ -394,7 +277,7 @@ def _configured(decision: Decision, event: ConfigChanged) -> None:
     configured = {agent.name for agent in event.config.agents}
     for key in sorted(decision.state.lives.keys() - configured):
         agent_gone = AgentName(key)
-        turns.stop_agent(decision, agent_gone, "removed")
+        stops.stop_agent(decision, agent_gone, "removed")
         lives.step(decision, agent_gone, lifecycle.StopAsked("removed"))
         if not decision.life(agent_gone).alive:
             decision.put("lives", agent_gone, None)
@@ -403,7 +286,7 @@ def _configured(decision: Decision, event: ConfigChanged) -> None:
 def _restored(decision: Decision, event: HistoryRestored) -> None:
     """A new epoch: what the history kept is what there is."""
     if event.channels:
-        _tell_channels(decision, event.channels)
+        commands.tell_channels(decision, event.channels)
     for session in event.sessions:
         decision.say(
             SessionChanged(

@@ -17,7 +17,8 @@ from sk_bus.model import AgentName, BlobRef, ChannelId, CommandId, MessageId, Pe
 from sk_bus.vocabulary import Event
 from sk_router import texts
 from sk_router.evolve import evolve
-from sk_router.state import Life, State, Talk
+from sk_router.records import Life, Talk
+from sk_router.state import State
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated, TurnCha
 from sk_bus.internal import MemoryChanged, SessionChanged
 from sk_bus.model import BlobRef, Role, TextPart, ThoughtPart
 from sk_bus.vocabulary import Event
-from sk_router.state import SLICES, Growing, Run, Session, State, place, route, run_of
+from sk_router.records import Session
+from sk_router.state import SLICES, Growing, Run, State, place, route, run_of
 
 
 def evolve(state: State, event: Event) -> None:

@@ -7,7 +7,8 @@ from sk_bus.errors import problem
 from sk_bus.model import AgentName, BlobRef, Channel, Text, WaitingFor
 from sk_bus.queries import Answering, PreviewView
 from sk_router.agents import lifecycle, pool
-from sk_router.state import Life, State
+from sk_router.records import Life
+from sk_router.state import State
 
 
 def recipients(channel: Channel) -> tuple[AgentName, ...]:

@@ -12,179 +12,20 @@ from sk_bus.codec import plain, value_of
 from sk_bus.events import TurnChanged
 from sk_bus.model import (
     AgentName,
-    AgentState,
     Channel,
     ChannelId,
     CommandId,
     Message,
-    MessageId,
     Part,
-    PermissionId,
-    PermissionOption,
-    Problem,
     PublicConfig,
-    SessionId,
-    Text,
     TextPart,
     ThoughtPart,
-    ToolCall,
     ToolPart,
 )
+from sk_router.records import Ask, Basis, Early, Life, Queued, Session, Tail, Talk
 
 # A snapshot of another version is not read: the state is then folded from the journal alone.
 VERSION = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
-    """What holds for everything: the configuration in force, and who asked for the close."""
-
-    config: PublicConfig | None = None
-    closing: tuple[CommandId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A request of ours that an agent hasn't answered. ``n`` is its line and its JSON-RPC id."""
-
-    n: int
-    method: str
-    channel: ChannelId | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """An answer to a permission request, on line ``n``, in case the agent ends before it."""
-
-    n: int
-    permission: PermissionId
-    channel: ChannelId
-    by: str
-    optionId: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Life:
-    """An agent, from its configuration to the end of its process.
-
-    ``alive``: from ``do:start`` to ``fact:exited``; ``up``: its process runs. ``wanted`` is the seq
-    of the input that asked for a start which waits for room, or for the end of the life before.
-    ``ending`` says why it is being stopped, ``halted`` that a stop waits for the start to end.
-    ``claimed`` is the channel it answers in. ``idle`` is when (mono) it was last used.
-    ``starters`` and ``stoppers`` are the commands to be answered when it runs, or is gone.
-    """
-
-    state: AgentState = AgentState.STOPPED
-    error: Problem | None = None
-    outdated: bool = False
-    stopping: bool = False
-    inc: int = 0
-    digest: str = ""
-    cwd: str = ""
-    servers: int = 0
-    alive: bool = False
-    up: bool = False
-    halted: bool = False
-    ending: Literal["", "asked", "idle", "evicted", "removed", "failed", "deaf", "closing"] = ""
-    failure: Problem | None = None
-    wanted: int = 0
-    n: int = 0
-    calls: tuple[Call, ...] = ()
-    answered: tuple[Answered, ...] = ()
-    capabilities: dict[str, Any] = field(default_factory=dict)
-    claimed: ChannelId | None = None
-    idle: int = 0
-    starters: tuple[CommandId, ...] = ()
-    stoppers: tuple[CommandId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queued:
-    """A user's message that nobody has begun to answer; ``shown`` as queued, or not yet at all.
-
-    It has a record of its own, so that a long queue is not told again with each message.
-    """
-
-    messageId: MessageId
-    seq: int
-    createdAt: int
-    text: Text
-    shown: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One agent answering one prompt.
-
-    ``phase``: it waits for the agent to run, for its session, or for the prompt's response.
-    ``inc`` is the life it is bound to (0 before there is one), ``messageId`` the agent's message
-    once it has begun, ``chunk`` the ACP message id of its last piece of text. ``text`` is what
-    the agent is to be sent, and empty when it has been.
-    """
-
-    agent: AgentName
-    answers: MessageId
-    text: Text
-    phase: Literal["agent", "session", "prompt"] = "agent"
-    inc: int = 0
-    messageId: MessageId | None = None
-    cancelled: bool = False
-    rejections: int = 0
-    chunk: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
-    """A channel at work: the answer under way, and the messages that wait (in ``waiting``)."""
-
-    turn: Turn | None = None
-    queue: tuple[MessageId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tail:
-    """What may yet come outside a turn, to a message that is over or that nobody asked for.
-
-    Until ``until`` (mono) an update belongs to ``messageId``; the next prompt waits for ``quiet``.
-    ``unasked``: the message began outside a turn and is still growing.
-    """
-
-    channel: ChannelId
-    agent: AgentName
-    messageId: MessageId
-    quiet: int
-    until: int
-    unasked: bool = False
-    chunk: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """A permission request that waits. ``requestId`` is the agent's JSON-RPC id, of any type."""
-
-    requestId: Any = None
-    channel: ChannelId
-    agent: AgentName
-    inc: int
-    messageId: MessageId
-    toolCall: ToolCall
-    options: tuple[PermissionOption, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Early:
-    """Updates of sessions whose ``session/new`` isn't answered yet, as they came."""
-
-    lines: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """The ACP session of (channel, agent); it lives as long as the life ``inc``."""
-
-    sessionId: SessionId | None = None
-    inc: int = 0
-    seen: MessageId | None = None
 
 
 @dataclass(slots=True)

@@ -16,7 +16,8 @@ from sk_router.acp import messages, updates
 from sk_router.agents import lives
 from sk_router.channels import answers, turns
 from sk_router.decision import Decision
-from sk_router.state import Call, Early, Session, place
+from sk_router.records import Call, Early, Session
+from sk_router.state import place
 
 _MOST_EARLY = 200
 _MOST_EARLY_CHARACTERS = 128 * 1024

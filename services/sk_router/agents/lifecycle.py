@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sk_bus.errors import problem
 from sk_bus.internal import FactExited
 from sk_bus.model import AgentConfig, AgentState, ChannelId, CommandId, Problem
-from sk_router.state import Life
+from sk_router.records import Life
 
 STOPPED, STARTING, READY, BUSY, ERROR = AgentState
 

@@ -13,7 +13,7 @@ from sk_bus.model import AgentConfig, AgentName, ChannelId, CommandId, Problem
 from sk_router.acp import messages
 from sk_router.agents import lifecycle, pool
 from sk_router.decision import Became, Decision
-from sk_router.state import Call, Life
+from sk_router.records import Call, Life
 
 
 def configured(decision: Decision, agent: AgentName) -> AgentConfig | None:

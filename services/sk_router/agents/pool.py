@@ -6,7 +6,8 @@ elsewhere. The limit counts every agent that has a process: starting, running an
 
 from sk_bus.errors import problem
 from sk_bus.model import AgentName, AgentState, Problem
-from sk_router.state import Life, State
+from sk_router.records import Life
+from sk_router.state import State
 
 
 def counts(life: Life) -> bool:

@@ -17,7 +17,7 @@ from sk_router.acp.messages import string
 from sk_router.agents import lives
 from sk_router.channels import answers
 from sk_router.decision import Decision
-from sk_router.state import Answered, Ask
+from sk_router.records import Answered, Ask
 
 _ID = re.compile(r"p(\d{16})\.\d+")
 

@@ -35,7 +35,7 @@ from sk_router.agents.lifecycle import (
     Terminate,
     handle,
 )
-from sk_router.state import Life
+from sk_router.records import Life
 from tests.support.playbook import agent
 
 ALICE = AgentName("alice")
