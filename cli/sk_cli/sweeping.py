@@ -4,6 +4,7 @@ It asks each holder for the stop ladder (SIGTERM), and waits until it is gone. W
 left is killed. A data directory that another instance is using isn't touched.
 """
 
+import os
 import signal
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sk_cli.instances import wait_ended
 
 # The ladder takes 8 s at most; a holder that is longer about it is stuck.
 _LADDER = 15.0
+_ROUNDS = 10
 
 
 def sweep(instance: paths.Instance) -> list[str]:
@@ -47,9 +49,20 @@ def _killed_remains(folder: Path) -> bool:
         return False
     if (folder / "exit").exists() or record.get("boot") != offspring.boot_id():
         return False
-    left = offspring.left_of(int(record["pid"]), int(record["started"]))
-    offspring.send(signal.SIGKILL, left)
-    return bool(left)
+    found = False
+    # What it starts while we look carries the mark as well, and is found the next time.
+    for _ in range(_ROUNDS):
+        left = {
+            *offspring.left_of(int(record["pid"]), int(record["started"])),
+            *offspring.marked(b"SIDEKICKS_LIFE=" + os.fsencode(folder.name)),
+        }
+        if not left:
+            break
+        found = True
+        offspring.send(signal.SIGKILL, sorted(left))
+        for pid in left:
+            wait_ended(pid, 1.0)
+    return found
 
 
 def _agent(folder: Path) -> str:

@@ -230,6 +230,22 @@ def test_down_after_a_killed_supervisord_ends_the_agents_too(own: TestInstance) 
     assert own.processes() == {}
 
 
+def test_down_finds_what_a_lost_holder_left(own: TestInstance) -> None:
+    keeps = own.directory / "keeps.sh"
+    keeps.write_text(f"#!/bin/sh\nsetsid sleep 600 &\nexec {own.bin}/sk-demo-agent\n")
+    keeps.chmod(0o755)
+    own.config.write_text(own.config.read_text().replace("sk-demo-agent", str(keeps)))
+    own.up()
+    own.cli("send", "@demo", "hello", "--wait")
+    own.kill("supervisord")
+    (holder,) = (pid for pid, line in own.processes().items() if "shim.py" in line)
+    os.kill(holder, signal.SIGKILL)
+    assert ends(holder)
+    assert any("sleep 600" in line for line in own.processes().values())
+    own.cli("down")
+    assert own.processes() == {}
+
+
 def test_up_ends_a_stopped_service_of_a_killed_supervisord(own: TestInstance) -> None:
     own.up()
     hung = own.kill("history", signal.SIGSTOP)
