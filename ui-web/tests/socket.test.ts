@@ -319,6 +319,23 @@ describe("a text that is sent", () => {
     expect(new Set(ids).size).toBe(1);
   });
 
+  it("isn't forgotten when another tab sends one of its own", () => {
+    connected();
+    new Outbox(store, localStorage).send(CHANNEL, "mine");
+    new Outbox(store, localStorage).send(CHANNEL, "other");
+    const reloaded = new Outbox(store, localStorage);
+    reloaded.restore(Date.now());
+    expect(reloaded.entries.value.map(({ text }) => text).sort()).toEqual(["mine", "other"]);
+  });
+
+  it("leaves nothing behind once it has arrived", async () => {
+    const first = connected();
+    new Outbox(store, localStorage).send(CHANNEL, "hello");
+    first.answer("Send", ANSWER, 101);
+    await settled();
+    expect(localStorage.length).toBe(0);
+  });
+
   it("isn't sent unasked when it is too old to know what became of it", () => {
     const first = connected();
     new Outbox(store, localStorage).send(CHANNEL, "hello");

@@ -5,7 +5,8 @@ import { RefusedError } from "./socket";
 import { newId, type Store } from "./store";
 import type { Problem } from "./schema.gen";
 
-const KEY = "sk.outbox";
+/** One key for each text, so that tabs don't overwrite what others have under way. */
+const KEY = "sk.outbox.";
 /** Outcomes of commands are kept a week at least; a text older than this is not sent unasked. */
 const SENT_UNASKED = 3_600_000;
 
@@ -29,7 +30,11 @@ export class Outbox {
 
   /** Take up what an earlier life of this page left. */
   restore(now: number): void {
-    const kept = JSON.parse(this.storage.getItem(KEY) ?? "[]") as Outgoing[];
+    const keys = Array.from({ length: this.storage.length }, (_, at) => this.storage.key(at) ?? "");
+    const kept = keys
+      .filter((key) => key.startsWith(KEY))
+      .map((key) => JSON.parse(this.storage.getItem(key) ?? "null") as Outgoing)
+      .sort((one, other) => one.at - other.at);
     this.entries.value = kept.map((entry) =>
       entry.problem === null && now - entry.at > SENT_UNASKED
         ? { ...entry, problem: UNCERTAIN }
@@ -81,9 +86,14 @@ export class Outbox {
   }
 
   private set(entries: readonly Outgoing[]): void {
+    const kept = new Map(entries.map((entry) => [entry.id, entry]));
+    for (const { id } of this.entries.value) {
+      if (kept.get(id)?.message !== null) this.storage.removeItem(KEY + id);
+    }
+    for (const entry of entries) {
+      if (entry.message === null) this.storage.setItem(KEY + entry.id, JSON.stringify(entry));
+    }
     this.entries.value = entries;
-    const unconfirmed = entries.filter(({ message }) => message === null);
-    this.storage.setItem(KEY, JSON.stringify(unconfirmed));
   }
 }
 
