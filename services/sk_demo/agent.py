@@ -11,7 +11,8 @@ import sys
 import time
 from typing import Any
 
-from sk_demo.protocol import Agent, Ended, Message
+from sk_demo.messages import Message
+from sk_demo.protocol import Agent, Ended
 
 VERSION = "1.0"
 _PACE = 15.0

@@ -7,13 +7,12 @@ clock and no pipe: the shell hands in both.
 from dataclasses import dataclass, field
 from typing import Any
 
-from sk_demo.scenes import SCENES, scene_for
+from sk_demo.messages import Message, refusal, result, update
+from sk_demo.offers import SCENES, scene_for
 from sk_demo.steps import Ask, Crash, Fail, Memory, Pause, Scene, Update, unreachable
 
 VERSION = 1
 _WINDOW = 32_000
-
-Message = dict[str, Any]
 
 
 class Ended(Exception):  # noqa: N818  it is no error of ours: a scene asked for it
@@ -58,7 +57,7 @@ class Agent:
     def handle(self, message: Any, now: float) -> list[Message]:
         """What is to be sent because ``message`` came."""
         if not isinstance(message, dict):
-            return [_refusal(None, -32600, "a message must be an object")]
+            return [refusal(None, -32600, "a message must be an object")]
         request = message.get("id")
         if "method" not in message:
             return self._answered(message, now)
@@ -71,7 +70,7 @@ class Agent:
         if method == "initialize":
             return self._initialize(request)
         if not self._initialized:
-            return [_refusal(request, -32600, "initialize comes first")]
+            return [refusal(request, -32600, "initialize comes first")]
         match method:
             case "session/new":
                 return self._new(request, params)
@@ -81,11 +80,11 @@ class Agent:
                 session = str(params.get("sessionId"))
                 ended = self._cancel(session)
                 self._sessions.pop(session, None)
-                return [*ended, _result(request, {})]
+                return [*ended, result(request, {})]
             case "authenticate":
-                return [_result(request, {})]
+                return [result(request, {})]
             case _:
-                return [_refusal(request, -32601, f"no such method: {method}")]
+                return [refusal(request, -32601, f"no such method: {method}")]
 
     def step(self, now: float) -> list[Message]:
         """What is to be sent because it is ``now``.
@@ -104,7 +103,7 @@ class Agent:
     def _initialize(self, request: Any) -> list[Message]:
         self._initialized = True
         return [
-            _result(
+            result(
                 request,
                 {
                     "protocolVersion": VERSION,
@@ -130,7 +129,7 @@ class Agent:
     def _new(self, request: Any, params: dict[str, Any]) -> list[Message]:
         cwd = params.get("cwd")
         if not isinstance(cwd, str) or not cwd.startswith("/"):
-            return [_refusal(request, -32602, "cwd must be an absolute path")]
+            return [refusal(request, -32602, "cwd must be an absolute path")]
         self._opened += 1
         session = f"demo-{self._opened}"
         self._sessions[session] = Memory()
@@ -143,8 +142,8 @@ class Agent:
             for offer in SCENES.values()
         ]
         return [
-            _result(request, {"sessionId": session}),
-            _update(
+            result(request, {"sessionId": session}),
+            update(
                 session,
                 {"sessionUpdate": "available_commands_update", "availableCommands": announced},
             ),
@@ -154,9 +153,9 @@ class Agent:
         session = str(params.get("sessionId"))
         memory = self._sessions.get(session)
         if memory is None:
-            return [_refusal(request, -32602, f"no such session: {session}")]
+            return [refusal(request, -32602, f"no such session: {session}")]
         if session in self._turns:
-            return [_refusal(request, -32600, "a prompt of this session is being answered")]
+            return [refusal(request, -32600, "a prompt of this session is being answered")]
         text = _text_of(params.get("prompt"))
         memory.turns += 1
         memory.used += len(text) // 4
@@ -172,7 +171,7 @@ class Agent:
                     withdrawn = _withdrawn(turn)
                     return [
                         *withdrawn,
-                        *self._end(turn, _refusal(turn.request, -32800, "cancelled")),
+                        *self._end(turn, refusal(turn.request, -32800, "cancelled")),
                     ]
         return []
 
@@ -182,7 +181,7 @@ class Agent:
             return []
         # A pending permission is answered with "cancelled" by the client; that answer comes too
         # late to be of use, and is ignored.
-        return self._end(turn, _result(turn.request, {"stopReason": "cancelled"}))
+        return self._end(turn, result(turn.request, {"stopReason": "cancelled"}))
 
     def _answered(self, message: Message, now: float) -> list[Message]:
         """The client's answer to one of our permission requests."""
@@ -202,7 +201,7 @@ class Agent:
         try:
             step = turn.scene.send(answer)
         except StopIteration as end:
-            usage = _update(
+            usage = update(
                 turn.session,
                 {
                     "sessionUpdate": "usage_update",
@@ -210,14 +209,14 @@ class Agent:
                     "size": _WINDOW,
                 },
             )
-            return [usage, *self._end(turn, _result(turn.request, {"stopReason": end.value}))]
+            return [usage, *self._end(turn, result(turn.request, {"stopReason": end.value}))]
         match step:
             case Update(body, beats):
                 # Late by less than a beat is made up for; a longer delay moves everything.
                 turn.due = max(turn.due, now - self._pace) + beats * self._pace
                 memory.used += _tokens(body)
                 _keep_tools(turn, body)
-                return [_update(turn.session, body)]
+                return [update(turn.session, body)]
             case Pause(beats, ms):
                 turn.due = now + beats * self._pace + ms
                 return []
@@ -237,8 +236,8 @@ class Agent:
                     }
                 ]
             case Fail(text, details):
-                refusal = _refusal(turn.request, -32603, text, {"details": details})
-                return self._end(turn, refusal)
+                why = refusal(turn.request, -32603, text, {"details": details})
+                return self._end(turn, why)
             case Crash(code, lines):
                 raise Ended(code, lines)
         return unreachable(step)
@@ -247,7 +246,7 @@ class Agent:
         del self._turns[turn.session]
         turn.scene.close()
         unfinished = [
-            _update(
+            update(
                 turn.session,
                 {"sessionUpdate": "tool_call_update", "toolCallId": tool, "status": "failed"},
             )
@@ -294,22 +293,3 @@ def _option_of(message: Message) -> str | None:
             return option
         case _:
             return None
-
-
-def _update(session: str, body: dict[str, Any]) -> Message:
-    return {
-        "jsonrpc": "2.0",
-        "method": "session/update",
-        "params": {"sessionId": session, "update": body},
-    }
-
-
-def _result(request: Any, result: dict[str, Any]) -> Message:
-    return {"jsonrpc": "2.0", "id": request, "result": result}
-
-
-def _refusal(request: Any, code: int, message: str, data: Any = None) -> Message:
-    error = {"code": code, "message": message}
-    if data is not None:
-        error["data"] = data
-    return {"jsonrpc": "2.0", "id": request, "error": error}

@@ -1,15 +1,11 @@
-"""What the demo agent can show: one scene a word, each a generator of steps.
+"""What the demo agent can show, each a generator of steps, and what ``long`` says to the last byte.
 
-The first answer's list, the slash commands and ``/help`` are made from :data:`SCENES`, so that what
-it offers is what it does. Nothing here knows of pipes or time.
+Nothing here knows of pipes or time, nor by which word a scene is called.
 """
 
 import base64
-import struct
-import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
 
+from sk_demo.picture import gradient
 from sk_demo.steps import (
     Ask,
     Crash,
@@ -33,16 +29,6 @@ _WORDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """A word that the agent obeys: what it shows, and what may stand behind it."""
-
-    word: str
-    shows: str
-    scene: Callable[[Memory, str], Scene]
-    hint: str = ""
-
-
 def long_text(count: int) -> str:
     """What ``long <count>`` says, to the last byte: a checker may compare."""
     lines = []
@@ -50,40 +36,6 @@ def long_text(count: int) -> str:
         numbers = range(first, min(first + 10, count + 1))
         lines.append(" ".join(f"{n}:{_WORDS[n % len(_WORDS)]}" for n in numbers))
     return "\n".join(lines)
-
-
-def greet(memory: Memory, argument: str) -> Scene:
-    del memory, argument
-    yield from thought("Somebody new. I say who I am, and what there is to try.")
-    yield from said(
-        "Hello! I am the **demo agent** of Sidekicks. There is no model behind me and I use no "
-        "network, but I speak the Agent Client Protocol as every agent does, so you can see here "
-        "what Sidekicks does with a real one.\n\n"
-        f"Send me one of these words:\n\n{_offers()}\n\n"
-        "They are slash commands as well: type `/` to see them. *Stop* ends any answer, and you "
-        "may close this page, or kill any component of Sidekicks, in the middle of one: it will "
-        "be whole when you look again."
-    )
-    return "end_turn"
-
-
-def echo(memory: Memory, argument: str) -> Scene:
-    """Anything that isn't one of the words."""
-    del memory
-    words = len(argument.split())
-    quoted = "\n".join(f"> {line}" for line in argument.strip().splitlines()[:6])
-    yield from said(
-        f"You wrote {words} word{'s' if words != 1 else ''}:\n\n{quoted}\n\n"
-        "I have no model, so that is all I can say of it. Send `help` for the words that I "
-        "understand."
-    )
-    return "end_turn"
-
-
-def show_help(memory: Memory, argument: str) -> Scene:
-    del memory, argument
-    yield from said(f"I understand these words, with or without a slash:\n\n{_offers()}")
-    return "end_turn"
 
 
 def plan(memory: Memory, argument: str) -> Scene:
@@ -273,7 +225,7 @@ def image(memory: Memory, argument: str) -> Scene:
             "content": {
                 "type": "image",
                 "mimeType": "image/png",
-                "data": base64.b64encode(_gradient(160, 90)).decode(),
+                "data": base64.b64encode(gradient(160, 90)).decode(),
             },
         }
     )
@@ -296,90 +248,9 @@ def crash(memory: Memory, argument: str) -> Scene:
     return "end_turn"
 
 
-SCENES: dict[str, Offer] = {
-    offer.word: offer
-    for offer in (
-        Offer("plan", "a plan, step by step", plan),
-        Offer("think", "thoughts before the answer", think),
-        Offer("tool", "two tool calls", tool),
-        Offer("diff", "an edit as a diff", diff),
-        Offer("permission", "a question before a command is run", permission),
-        Offer("code", "highlighted code", code),
-        Offer("table", "a heading, a table and a quotation", table),
-        Offer("image", "a picture", image),
-        Offer("long", "a long answer, its words numbered", long, hint="number of words"),
-        Offer("slow", "a long silence, to be stopped", slow, hint="seconds"),
-        Offer("error", "what a failed answer looks like", error),
-        Offer("crash", "what happens when an agent dies", crash),
-        Offer("help", "this list", show_help),
-    )
-}
-
-
-def scene_for(prompt: str, memory: Memory) -> Scene:
-    """The scene that ``prompt`` asks for.
-
-    In a channel the message comes after what the others said and before a closing request, so
-    the last line that begins with one of our words counts, then any of our words in the last
-    three lines, then whether we have been introduced.
-    """
-    for line in reversed(prompt.splitlines()):
-        word, argument = _command(line)
-        if word in SCENES:
-            return SCENES[word].scene(memory, argument)
-    for line in [line for line in prompt.splitlines() if line.strip()][:-4:-1]:
-        for word in line.lower().split():
-            found = word.strip("`'\".,;:!?()*_/")
-            if found in SCENES:
-                return SCENES[found].scene(memory, "")
-    if memory.turns <= 1:
-        return greet(memory, prompt)
-    return echo(memory, prompt)
-
-
-def _command(line: str) -> tuple[str, str]:
-    """The first word of a line, mentions and its slash taken off, and what is behind it."""
-    words = [word for word in line.split() if not word.startswith("@")]
-    if not words:
-        return "", ""
-    return words[0].removeprefix("/").rstrip(".,:!?").lower(), " ".join(words[1:])
-
-
 def number(argument: str, *, default: int, most: int) -> int:
     """The first number in ``argument``, between 1 and ``most``."""
     for word in argument.replace(",", "").split():
         if word.isdecimal() and len(word) < 10:
             return max(1, min(int(word), most))
     return default
-
-
-def _offers() -> str:
-    return "\n".join(
-        f"- `{offer.word}{' ' + str(300 if offer.word == 'long' else 20) if offer.hint else ''}` "
-        f"– {offer.shows}"
-        for offer in SCENES.values()
-    )
-
-
-def _gradient(width: int, height: int) -> bytes:
-    """A PNG of ``width`` × ``height`` points, without any library."""
-    rows = b"".join(
-        b"\0"
-        + bytes(
-            value
-            for x in range(width)
-            for value in (90 + 150 * y // height, 60 + 90 * x // width, 160 - 90 * y // height)
-        )
-        for y in range(height)
-    )
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + _png_chunk(b"IHDR", header)
-        + _png_chunk(b"IDAT", zlib.compress(rows))
-        + _png_chunk(b"IEND", b"")
-    )
-
-
-def _png_chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

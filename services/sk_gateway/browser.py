@@ -11,7 +11,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sk_bus.contract import Resync
@@ -22,9 +21,10 @@ from sk_bus.wire import Batch
 from sk_gateway import frames
 from sk_gateway.calls import call_of
 from sk_gateway.desk import Desk
-from sk_gateway.frames import WANTS, Bundle
+from sk_gateway.frames import Bundle
 from sk_gateway.guard import Guard
 from sk_gateway.hub import Hub
+from sk_gateway.incoming import cursor_of, object_of, wanted
 from sk_gateway.session import Session, can_resume
 
 VERSION = 1
@@ -116,7 +116,7 @@ class Browser:
     async def _greet(self) -> None:
         try:
             async with asyncio.timeout(_PATIENCE_FOR_HELLO):
-                hello = _object(await self._socket.receive())
+                hello = object_of(await self._socket.receive())
         except (TimeoutError, RefusedError):
             raise _Unwelcome(BAD_TOKEN, "no hello came") from None
         match hello:
@@ -127,10 +127,10 @@ class Browser:
         if hello.get("v") != VERSION:
             raise _Unwelcome(WRONG_VERSION, "this page is of another version: reload it")
         head = self._hub.head
-        asked = _cursor(hello.get("resume"))
+        asked = cursor_of(hello.get("resume"))
         resumed = can_resume(asked, head)
         start = asked if resumed and asked is not None else head
-        self._session = Session(start, _wanted(hello.get("want")))
+        self._session = Session(start, wanted(hello.get("want")))
         self._session.stands_at(head)
         self._began = start.seq
         self._answer(
@@ -148,7 +148,7 @@ class Browser:
     async def _receive(self, group: asyncio.TaskGroup) -> None:
         while True:
             try:
-                frame = _object(await self._socket.receive())
+                frame = object_of(await self._socket.receive())
             except WebSocketDisconnect:
                 return
             except RefusedError as error:
@@ -264,39 +264,3 @@ _TOO_MANY = problem(
     most=MOST_CALLS,
 )
 _NO_FRAME = problem("malformed-frame", "a frame must be a call or a ping with an id")
-
-
-def _object(message: Any) -> dict[str, Any]:
-    """The JSON object that a WebSocket message holds.
-
-    Raises:
-        WebSocketDisconnect: it is the end of the connection.
-        RefusedError: it holds something else.
-    """
-    if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message.get("code", 1006))
-    data = message.get("text") or message.get("bytes") or ""
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise RefusedError(problem("malformed-frame", "a frame must be JSON")) from error
-    if not isinstance(value, dict):
-        raise RefusedError(problem("malformed-frame", "a frame must be a JSON object"))
-    return value
-
-
-def _cursor(resume: Any) -> Cursor | None:
-    match resume:
-        case {"epoch": int(epoch), "seq": int(seq)}:
-            return Cursor(epoch=epoch, seq=seq)
-        case _:
-            return None
-
-
-def _wanted(want: Any) -> Kind:
-    if not isinstance(want, list):
-        want = ["public", "delta", "result"]
-    kinds = Kind(0)
-    for name in want:
-        kinds |= WANTS.get(name, Kind(0)) if isinstance(name, str) else Kind(0)
-    return kinds

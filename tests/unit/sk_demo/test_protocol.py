@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from sk_demo.offers import SCENES
 from sk_demo.protocol import Agent, Ended
-from sk_demo.scenes import SCENES, long_text
+from sk_demo.scenes import long_text
 
 
 class Client:
