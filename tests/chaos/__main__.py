@@ -39,6 +39,7 @@ def _told(verdict: Verdict) -> list[str]:
         f"commands: {verdict.commands}, of which {verdict.repeated} were sent repeatedly",
         f"longest silence of an answer: {verdict.silence_without_supervisor:.2f} s",
         f"longest silence, with the times without supervisord: {verdict.silence:.2f} s",
+        f"times that a page was so late that it had to begin anew: {verdict.anew}",
         f"lost = {verdict.lost}",
         f"doubled = {verdict.doubled}",
         f"agents' pids the same: {'yes' if verdict.pids_the_same else 'NO'}",

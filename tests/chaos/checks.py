@@ -31,6 +31,7 @@ class Verdict:
     permissions: int
     lives: int
     pruned: int
+    anew: int
     lost: int
     doubled: int
     silence: float
@@ -82,6 +83,7 @@ def judged(evidence: Evidence) -> Verdict:
         permissions=sum(seen.event["type"] == "permission:requested" for seen in evidence.log),
         lives=len(recorded),
         pruned=max(0, evidence.floor - evidence.witnesses[0].began - 1),
+        anew=sum(len(witness.gaps) for witness in evidence.witnesses),
         lost=lost,
         doubled=doubled,
         silence=_silence(evidence, all_of_it=True),
@@ -100,6 +102,7 @@ def _seqs(witness: Witness, evidence: Evidence) -> tuple[int, int, list[str]]:
         seen.seq: seen.event
         for seen in evidence.log
         if seen.seq > witness.began and (witness.whole or is_public(seen.event))
+        if not any(gap.after < seen.seq <= gap.until for gap in witness.gaps)
     }
     counted = Counter(seen.seq for seen in witness.seen)
     if witness.whole and witness.seen:
@@ -122,6 +125,11 @@ def _seqs(witness: Witness, evidence: Evidence) -> tuple[int, int, list[str]]:
         said.append(f"{witness.name} got another event than the first witness as {other[0]}")
     if witness.resyncs:
         said.append(f"{witness.name} was told to begin anew {witness.resyncs} times")
+    said += [
+        f"{witness.name} was told to begin anew at {gap.until}, and could go on from {gap.after}"
+        for gap in witness.gaps
+        if gap.floor <= gap.after + 1
+    ]
     frames = Counter(
         (one.event["agent"], one.event["inc"], one.event["end"])
         for one in witness.seen
@@ -238,7 +246,8 @@ def _order(message: Event) -> tuple[str, int]:
 def _page(evidence: Evidence, folded: Folded, whole: Any) -> Iterator[str]:
     """The page's messages are the log's."""
     for witness in evidence.witnesses:
-        if not witness.whole:
+        # One that began anew has a page's snapshot, which the history answers for.
+        if not witness.whole and not witness.gaps:
             page = Folded(whole).fold(witness.seen)
             yield from (f"{witness.name}: {problem}" for problem in page.problems)
             if page.messages != folded.messages:

@@ -21,6 +21,15 @@ class Seen:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A page was told to begin anew at ``until``; the journal began at ``floor`` by then."""
+
+    after: int
+    until: int
+    floor: int
+
+
 @dataclass(slots=True)
 class Witness:
     """What one follower saw, in the order in which it came."""
@@ -30,6 +39,7 @@ class Witness:
     began: int = 0  # the seq after which it follows
     seen: list[Seen] = field(default_factory=list)
     resyncs: int = 0
+    gaps: list[Gap] = field(default_factory=list)
     reconnects: int = 0
 
 

@@ -44,11 +44,14 @@ class World:
 
     def __init__(self) -> None:
         self.rooms: dict[str, Room] = {}
+        self.agents: set[str] = set()
         self._news = asyncio.Event()
 
     def told(self, seen: Seen) -> None:
         event = seen.event
         match event["type"]:
+            case "agent:state":
+                self.agents.add(event["agent"])
             case "turn:changed":
                 room = self.room(event["channel"])
                 room.busy, room.queued = event["busy"], event.get("queued", 0)
@@ -110,6 +113,7 @@ class Person:
 
     async def live(self, until: float) -> None:
         """Talk until that moment of the monotonic clock, then wait for the last answer."""
+        await self._world.until(lambda: self.agent in self._world.agents)
         opened = await self._do(Direct(id=self._id(), agent=self.agent))
         self.channel = ChannelId(opened.value)
         answering = asyncio.create_task(self._answer_permissions())

@@ -24,7 +24,7 @@ AGENTS = ("alice", "bob")
 SETTLING = 60.0
 # So small that both are pruned and snapshotted many times in a minute.
 SMALL = (
-    "journal-keep=300000,journal-segment=50000,journal-prune=1,snapshot-after=400,snapshot-every=3"
+    "journal-keep=600000,journal-segment=50000,journal-prune=1,snapshot-after=400,snapshot-every=3"
 )
 
 
@@ -95,11 +95,11 @@ async def _lived(
     async with connect(instance.paths) as one, connect(instance.paths) as other:
         hello = await one.hello()
         world = World()
-        live = Witness("the first follower", whole=True, began=hello.head)
-        second = Witness("the second follower", whole=True, began=hello.head)
-        page = Witness("the page", whole=False, began=hello.head)
+        begin = Cursor(epoch=hello.epoch, seq=hello.floor - 1)
+        live = Witness("the first follower", whole=True, began=begin.seq)
+        second = Witness("the second follower", whole=True, began=begin.seq)
+        page = Witness("the page", whole=False, began=begin.seq)
         evidence.witnesses += [live, second, page]
-        begin = Cursor(epoch=hello.epoch, seq=hello.head)
         until = time.monotonic() + seconds
         following = [
             asyncio.create_task(on_the_bus(instance, evidence, live, begin, told=world.told)),

@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidHandshake, WebSocketException
 from sk_bus.client import connect
 from sk_bus.contract import Heartbeat, Resync
 from sk_bus.model import Cursor
-from tests.chaos.evidence import Evidence, Seen, Witness
+from tests.chaos.evidence import Evidence, Gap, Seen, Witness
 from tests.support.instance import TestInstance
 
 
@@ -38,6 +38,11 @@ async def on_the_bus(
                     told(seen)
                 if last is not None and item.last >= last:
                     return
+
+
+async def _floor(instance: TestInstance) -> int:
+    async with connect(instance.paths) as bus:
+        return (await bus.hello()).floor
 
 
 async def on_the_page(
@@ -67,10 +72,12 @@ async def on_the_page(
                     frame = orjson.loads(data)
                     now = time.monotonic()
                     match frame:
-                        case {"t": "welcome", "resumed": False}:
-                            witness.resyncs += 1
-                        case {"t": "resync"}:
-                            witness.resyncs += 1
+                        case {"t": "welcome", "resumed": True}:
+                            pass
+                        case {"t": "welcome" | "resync", "epoch": epoch, "seq": seq}:
+                            floor = await _floor(instance)
+                            witness.gaps.append(Gap(cursor.seq, seq, floor))
+                            cursor = Cursor(epoch=epoch, seq=seq)
                         case {"t": "at", "seq": seq}:
                             cursor = Cursor(epoch=cursor.epoch, seq=seq)
                         case {"t": "ev", "epoch": epoch, "e": entries}:
