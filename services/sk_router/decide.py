@@ -191,7 +191,7 @@ def _answer(decision: Decision, agent: AgentName, answer: messages.Answer) -> No
 def _initialized(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
     if answer.error is not None:
         said = messages.worded(answer.error)
-        params = {"agent": agent, "code": answer.error.get("code")}
+        params = {"agent": agent, "code": messages.code(answer.error)}
         failed = Problem(id="agent-error", message=said, params=params)
         lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
         return

@@ -163,9 +163,14 @@ class _Live:
         self._publish(decision, batch.last)
 
     def _whole(self, event: Event) -> Event:
-        if isinstance(event, FactFrame) and event.raw is not None:
+        if not isinstance(event, FactFrame) or event.raw is None:
+            return event
+        try:
             return replace(event, line=unfolded(event.line, self._blobs.text))
-        return event
+        except (OSError, ValueError) as error:
+            # Gone, or never ours: an agent can write what looks like a reference.
+            self._service.log.warning("%s: a text that can't be read: %s", event.agent, error)
+            return event
 
     def _publish(self, decision: Decision, position: int) -> None:
         for text in decision.blobs.values():

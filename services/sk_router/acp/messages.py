@@ -7,6 +7,7 @@ apart, so ids are compared only with those of the same direction, and echoed exa
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -18,6 +19,8 @@ VERSION = 1
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 AUTHENTICATION_REQUIRED = -32000
+
+_DEEPEST = 100
 
 INITIALIZE: dict[str, Any] = {
     "protocolVersion": VERSION,
@@ -69,16 +72,39 @@ def loaded(line: str) -> Any:
         ValueError: it is none.
     """
     try:
-        return orjson.loads(line)
+        data = orjson.loads(line)
     except ValueError:
         # Half of a surrogate pair, NaN, or a number of any size: rare, and no reason to lose it.
-        return _mended(json.loads(line))
+        try:
+            data = _mended(json.loads(line))
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+    if line.count("{") + line.count("[") > _DEEPEST and _deeper(data, _DEEPEST):
+        raise ValueError("nested too deeply")
+    return data
+
+
+def _deeper(data: Any, levels: int) -> bool:
+    """Whether ``data`` has more levels: what we keep of it must be packed and copied later."""
+    level = [data]
+    for _ in range(levels):
+        level = [
+            item
+            for value in level
+            if isinstance(value, dict | list)
+            for item in (value.values() if isinstance(value, dict) else value)
+        ]
+    return bool(level)
 
 
 def _mended(value: Any) -> Any:
     match value:
         case str():
             return whole_characters(value)
+        case int() if not -(2**63) <= value < 2**64:
+            return float(value) if abs(value) < 1e300 else None
+        case float() if not isfinite(value):
+            return None
         case dict():
             return {whole_characters(key): _mended(item) for key, item in value.items()}
         case list():
@@ -92,6 +118,9 @@ def frame(data: Any) -> Frame:
     if not isinstance(data, dict):
         return Noise("no object")
     method = data.get("method")
+    if isinstance(data.get("id"), dict | list):
+        # It would have to be sent back, and the executor fills in objects of some shapes.
+        return Noise("an id that is neither text nor number")
     if isinstance(method, str):
         params = data.get("params")
         params = params if isinstance(params, dict) else {}
@@ -172,6 +201,12 @@ def string(value: Any, default: str = "") -> str:
     """A string that is short by its nature, or its beginning."""
     found = text(value)
     return default if found is None else head(found)
+
+
+def code(error_: dict[str, Any]) -> int | str | None:
+    """An error's code; some agents send other things than JSON-RPC's."""
+    found = error_.get("code")
+    return found if isinstance(found, int | str) else None
 
 
 def worded(error_: dict[str, Any]) -> str:

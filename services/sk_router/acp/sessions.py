@@ -114,7 +114,7 @@ def _failure(agent: AgentName, answer: messages.Answer) -> tuple[Problem, str]:
         reason = problem("no-session", "{agent} opened no session", agent=agent)
         return reason, "agent-unavailable"
     said = messages.worded(answer.error)
-    code = answer.error.get("code")
+    code = messages.code(answer.error)
     reason = Problem(id="agent-error", message=said, params={"agent": agent, "code": code})
     if code == messages.AUTHENTICATION_REQUIRED:
         return reason, "login-needed"

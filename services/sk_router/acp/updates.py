@@ -178,7 +178,12 @@ def _usage(update: dict[str, Any]) -> Change:
     used, size = update.get("used"), update.get("size")
     if not isinstance(used, int | float):
         return PassedOver("usage_update without used")
-    return UsageSaid(Usage(used=int(used), size=int(size) if isinstance(size, int | float) else 0))
+    return UsageSaid(Usage(used=_count(used), size=_count(size)))
+
+
+def _count(value: Any) -> int:
+    """Tokens: never negative, and never more than a number on a page can be."""
+    return int(min(max(value, 0), 2**53)) if isinstance(value, int | float) else 0
 
 
 def _commands(listed: Any) -> tuple[SlashCommand, ...]:

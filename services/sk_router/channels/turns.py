@@ -133,7 +133,7 @@ def responded(decision: Decision, channel: ChannelId, agent: AgentName, answer: 
         reason = Problem(
             id="agent-error",
             message=said,
-            params={"agent": agent, "code": answer.error.get("code")},
+            params={"agent": agent, "code": messages.code(answer.error)},
         )
         ended(decision, channel, stop_reason=None, error=reason)
         return

@@ -38,7 +38,7 @@ def test_options_are_shown_in_the_agents_order_with_its_names_and_kinds() -> Non
     ]
 
 
-@pytest.mark.parametrize("request_id", [0, 7, "0", "b1c2-uuid", None, 1.5, [1], {"a": 1}])
+@pytest.mark.parametrize("request_id", [0, 7, "0", "b1c2-uuid", None, 1.5])
 def test_the_chosen_id_and_the_request_id_go_back_as_they_came(request_id: Any) -> None:
     p, _ = asked(("päivä \t1", "allow_once"), request=request_id)
     assert answer(p, "päivä \t1", by="page").ok
@@ -51,6 +51,13 @@ def test_the_chosen_id_and_the_request_id_go_back_as_they_came(request_id: Any) 
     ]
     (resolved,) = p.of(PermissionResolved)
     assert (resolved.by, resolved.optionId) == ("page", "päivä \t1")
+
+
+@pytest.mark.parametrize("request_id", [[1], {"$def": "digest-of-alice#/env"}])
+def test_an_id_that_is_none_is_never_sent_back(request_id: Any) -> None:
+    p, _ = asked(("yes", "allow_once"), request=request_id)
+    assert p.said == []
+    assert p.decision.notes
 
 
 def test_an_option_that_was_not_offered_sends_nothing() -> None:

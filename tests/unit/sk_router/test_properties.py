@@ -21,7 +21,16 @@ from sk_bus.events import CommandResult, MessageUpdated, PermissionRequested, Pe
 from sk_bus.internal import DoSend, DoStart, DoStop
 from sk_bus.model import AgentName
 from sk_bus.vocabulary import Event, encoded
-from tests.support.playbook import Playbook, agent, chunk, configured, folded, permission, thought
+from tests.support.playbook import (
+    Playbook,
+    agent,
+    chunk,
+    configured,
+    folded,
+    permission,
+    thought,
+    update,
+)
 
 NAMES = ("alice", "bob", "carol")
 LIMIT = 2
@@ -374,6 +383,82 @@ def test_deaths_of_the_router_change_nothing(
             killed.perform(("router dies",))
         killed.perform(step)
     assert calm.p.log == killed.p.log
+
+
+SCALAR = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(["\ud83d", "text", "s1", "t1", "completed", "selected"]),
+)
+WORDS = """type text content sessionUpdate toolCallId $blob sha256 length head used size entries
+    locations path line newText rawInput rawOutput title status kind name input availableCommands
+    _meta options optionId toolCall resource uri terminal_output data mimeType"""
+WORD = st.sampled_from(WORDS.split())
+ANYTHING = st.recursive(
+    SCALAR,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORD, inner, max_size=4),
+    max_leaves=12,
+)
+KINDS = ["agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"]
+KINDS += ["usage_update", "available_commands_update", "of_tomorrow"]
+HOSTILE = st.one_of(
+    ANYTHING,
+    st.builds(
+        lambda kind, fields: update({**fields, "sessionUpdate": kind}),
+        st.sampled_from(KINDS),
+        st.dictionaries(WORD, ANYTHING, max_size=5),
+    ),
+    st.builds(
+        lambda id_, params: {
+            "id": id_,
+            "method": "session/request_permission",
+            "params": {"sessionId": "s1", **params},
+        },
+        ANYTHING,
+        st.dictionaries(WORD, ANYTHING, max_size=4),
+    ),
+    st.builds(
+        lambda id_, method, params: {"id": id_, "method": method, "params": params},
+        ANYTHING,
+        st.sampled_from(["fs/x", "$/cancel_request", "session/update"]),
+        ANYTHING,
+    ),
+    st.builds(
+        lambda id_, key, value: {"id": id_, key: value},
+        st.sampled_from([3, "3", 3.0, None, True]),
+        st.sampled_from(["result", "error"]),
+        ANYTHING,
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(HOSTILE, min_size=1, max_size=8))
+def test_nothing_that_an_agent_writes_brings_the_router_down(frames: list[Any]) -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    for frame in frames:
+        p.writes("alice", json.dumps(frame))
+    p.command(Cancel, channel=channel)
+    p.exits("alice")
+    p.passes(40_000)
+    assert p.state.talks == {}
+    assert p.state.asks == {}
+
+
+def test_nesting_beyond_reason_is_noted_and_passed_over() -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    for depth in (90, 150, 900, 5_000, 200_000):
+        nested = "[" * depth + "]" * depth
+        p.writes("alice", '{"sessionUpdate":"x","a":' + nested + "}")
+        p.writes(
+            "alice", json.dumps(update({"sessionUpdate": "x"}))[:-3] + ',"a":' + nested + "}}}"
+        )
+    assert len(p.decision.notes) == 1
 
 
 SCRIPT = [
