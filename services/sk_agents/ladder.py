@@ -58,7 +58,6 @@ class Ladder:
     def broke(self, now: float) -> None:
         """The agent closed its stdin or stdout: whether it is about to end shows in a moment."""
         if self._state == _RUNNING:
-            self.broken = True
             self._enter(_LINGERING, now + self._linger, CLOSE_STDIN)
 
     def ended(self, now: float) -> None:
@@ -89,6 +88,7 @@ class Ladder:
         if self._deadline is not None and now >= self._deadline:
             match self._state:
                 case "closed" | "lingering":
+                    self.broken = self._state == _LINGERING
                     self._enter(_TERMINATED, now + self._term, TERM)
                 case "terminated" | "killed":
                     # What forks faster than it is killed is killed again.

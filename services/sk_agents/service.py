@@ -246,10 +246,14 @@ async def _body(service: Service) -> None:
     producer = await service.bus.producer("agents")
     # Asked after the position is known: what stands in the log now is of former ones of us.
     head = (await service.bus.hello()).head
+    # Its empty batches are in no journal, and its next report may be a second away.
+    decided = (await service.bus.producer("router")).position
     ledger = Ledger(producer.position, epoch=service.hello.epoch)
     async with asyncio.TaskGroup() as group:
         publisher = Publisher(producer, ledger, Credit())
         group.create_task(producer.run())
+        if isinstance(decided, int):
+            publisher.decided(decided)
         await Executor(service, group, publisher).run(head)
 
 

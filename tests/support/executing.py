@@ -152,6 +152,10 @@ class Acting:
         self.name = name
         self.inc = inc
         self.n = 0
+        self._seen = 0
+        self._facts: dict[type[Any], list[Any]] = {}
+        self._said: list[dict[str, Any]] = []
+        self._chunks: list[str] = []
 
     def start(self, digest: str) -> None:
         self._executing.order(DoStart(agent=self.name, inc=self.inc, digest=digest))
@@ -193,21 +197,36 @@ class Acting:
         )
 
     def facts(self, kind: type[Any]) -> list[Any]:
-        return [
-            event
-            for _, event in self._executing.events
-            if isinstance(event, kind) and event.agent == self.name and event.inc == self.inc
-        ]
+        self._look()
+        return self._facts.get(kind, [])
 
     def said(self) -> list[dict[str, Any]]:
-        return [json.loads(event.line) for event in self.facts(FactFrame)]
+        self._look()
+        return self._said
 
     def text(self) -> str:
         """The text of all message chunks."""
-        chunks = [
-            one["params"]["update"] for one in self.said() if one.get("method") == "session/update"
-        ]
-        return "".join(one["content"]["text"] for one in chunks if "content" in one)
+        self._look()
+        return "".join(self._chunks)
+
+    def _look(self) -> None:
+        """Take in what came since the last look: an answer is looked at a thousand times."""
+        events = self._executing.events
+        for _, event in events[self._seen :]:
+            match event:
+                case FactUp() | FactFrame() | FactExited():
+                    if (event.agent, event.inc) == (self.name, self.inc):
+                        self._facts.setdefault(type(event), []).append(event)
+                        if isinstance(event, FactFrame):
+                            self._hear(json.loads(event.line))
+        self._seen = len(events)
+
+    def _hear(self, message: dict[str, Any]) -> None:
+        self._said.append(message)
+        if message.get("method") == "session/update":
+            content = message["params"]["update"].get("content")
+            if isinstance(content, dict) and isinstance(content.get("text"), str):
+                self._chunks.append(content["text"])
 
     async def exited(self) -> FactExited:
         found = await self._executing.until(lambda: self.facts(FactExited))

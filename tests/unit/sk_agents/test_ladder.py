@@ -70,6 +70,15 @@ def test_an_agent_that_closes_its_output_and_stays_is_ended() -> None:
     assert not ladder.asked
 
 
+def test_an_agent_that_ends_soon_after_it_closed_its_output_ended_by_itself() -> None:
+    ladder = Ladder()
+    ladder.drained(0)
+    ladder.ended(0.5)
+    ladder.emptied(0.5)
+    assert ladder.over
+    assert not ladder.broken
+
+
 def test_a_stop_after_the_end_was_not_asked_for() -> None:
     ladder = Ladder()
     ladder.ended(0)
