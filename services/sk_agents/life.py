@@ -35,6 +35,7 @@ _ACK_EVERY = 64 * 1024
 _TOLD_AT_EXIT = 20  # lines of stderr
 _LAST_WORDS = 1.0  # how long a stop waits for lines ordered before it, in seconds
 _LONGEST_ERROR = 64 * 1024
+_LONG = 256 * 1024
 _SILENT_HOLDERS = 5
 
 
@@ -117,6 +118,8 @@ class Life:
             while not await self._session(
                 *await self._processes.connect(self._place, description), started=started
             ):
+                # There was a holder: from now on, what it left is what there is.
+                description = b""
                 self._silent += 1
                 if self._silent > _SILENT_HOLDERS:
                     raise StartFailedError(holder_failed(self._place))  # noqa: TRY301
@@ -360,7 +363,11 @@ class Life:
         for line in lines:
             if line is None:
                 continue
-            frame = self._telling.frame(line)
+            if len(line.data) > _LONG:
+                # Its blobs are flushed to the disk: meanwhile the others go on.
+                frame = await asyncio.to_thread(self._telling.frame, line)
+            else:
+                frame = self._telling.frame(line)
             if frame is None:
                 now = asyncio.get_running_loop().time()
                 logs = self._telling.log("stdout", self._telling.text(line), now)

@@ -23,6 +23,7 @@ from sk_agents.publishing import Publisher
 from sk_agents.views import Agents
 from sk_bus.blobs import BlobStore
 from sk_bus.contract import Heartbeat, Resync
+from sk_bus.errors import RefusedError, problem
 from sk_bus.events import Kind
 from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn
 from sk_bus.model import AgentView, Cursor
@@ -70,7 +71,7 @@ class Executor:
                 case Batch():
                     self._batch(item, head)
                 case Resync():
-                    self._service.log.info("begins at %d: nothing before is kept", item.head)
+                    self._service.log.info("follows from %d on", item.head)
             self._service.floor = self._publisher.confirmed_cursor() + 1
             self._service.position = ledger.position()
             for life in self._lives.values():
@@ -230,6 +231,10 @@ class Executor:
         return self._agents.views(used)
 
     async def _logs(self, query: Logs) -> tuple[str, ...]:
+        if not self._agents.knows(query.agent):
+            raise RefusedError(
+                problem("no-such-agent", "no such agent: {agent}", agent=query.agent)
+            )
         return self._logbook.last(query.agent)
 
 

@@ -38,6 +38,10 @@ class Agents:
                 return False
         return True
 
+    def knows(self, agent: str) -> bool:
+        """Whether the agent is configured, or was when its state was last said."""
+        return agent in self._states or any(one.name == agent for one in self._configured)
+
     def views(self, memory: dict[str, int]) -> tuple[AgentView, ...]:
         """Every configured agent; ``memory`` is in bytes, of those that have a process."""
         return tuple(self._view(agent, memory) for agent in self._configured)

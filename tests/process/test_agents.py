@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sk_bus.errors import RefusedError
 from sk_bus.events import AgentLog, AgentStateChanged, ConfigChanged
 from sk_bus.internal import DoStart, FactExited, FactFrame, FactUp
 from sk_bus.model import AgentConfig, AgentName, AgentState, PublicConfig
@@ -178,7 +179,10 @@ async def test_megabytes_of_stderr_hold_nobody_up(executing: Executing) -> None:
     await alice.answer(alice.prompt("!stderr 5000 done"))
     await executing.until(lambda: any("bytes)" in line for line in logged(executing, "stderr")))
     assert len(logged(executing, "stderr")) < 1000
-    lines = (await executing.bus.query(Logs(agent=alice.name))).value
+    executing.order(AgentStateChanged(agent=alice.name, state=AgentState.READY))
+    await executing.producer.drained()
+    seq = executing.producer.position
+    lines = (await executing.bus.query(Logs(agent=alice.name), after=seq + 1)).value
     assert lines == tuple(f"stderr line {k}" for k in range(4800, 5000))
 
 
@@ -490,6 +494,12 @@ async def test_agents_are_listed_with_state_and_memory_also_after_our_death(
         assert view.memory > 1_000_000
         executing.kill("agents")
         executing.start("agents")
+
+
+@run
+async def test_the_logs_of_an_unknown_agent_are_refused(executing: Executing) -> None:
+    with pytest.raises(RefusedError, match=r"no such agent: \.\./\.\./etc"):
+        await executing.bus.query(Logs(agent=AgentName("../../etc")))
 
 
 @run
