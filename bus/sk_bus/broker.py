@@ -78,6 +78,8 @@ class Broker:
         self._head.begin(hello.epoch, hello.head, hello.directory)
         self._pointer = pointed(instance)
         self._malformed = 0
+        self._acks = 0
+        self._lose_acks = int(tuned("lose-acks", 0))
         self._dirty = False
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
         self._requests = context.socket(zmq.ROUTER)
@@ -142,7 +144,14 @@ class Broker:
         for to, verb, argument in requests:
             now = Now(ts=time.time_ns() // 1_000_000, mono=time.monotonic_ns() // 1_000_000)
             for instruction in self._sequencer.handle(to, verb, argument, now):
+                if verb == "append" and isinstance(instruction, Reply) and self._loses_ack():
+                    continue
                 self._perform(instruction)
+
+    def _loses_ack(self) -> bool:
+        """Whether a test wants this answer lost, as one is when we die behind an append."""
+        self._acks += 1
+        return self._lose_acks > 0 and self._acks % self._lose_acks == 0
 
     def _read(self, frames: list[bytes]) -> tuple[_To, str, Any] | None:
         try:
