@@ -21,6 +21,7 @@ from sk_agents.logbook import Entry, Logbook
 from sk_agents.masking import masker, secrets
 from sk_agents.process import Place, Processes, StartFailedError, holder_failed, start_failed
 from sk_agents.publishing import Publisher
+from sk_agents.received import Received
 from sk_agents.telling import Telling
 from sk_bus.blobs import BlobStore
 from sk_bus.errors import problem
@@ -194,7 +195,7 @@ class Life:
         """Serve until the connection ends; whether the life is over, and that is published."""
         self._writer = writer
         incoming = frames.Frames()
-        received: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue()
+        received = Received()
         over = False
         try:
             hello = await _hello(reader, incoming)
@@ -232,17 +233,14 @@ class Life:
         return over
 
     async def _read(
-        self,
-        reader: asyncio.StreamReader,
-        incoming: frames.Frames,
-        received: "asyncio.Queue[tuple[int, bytes] | None]",
+        self, reader: asyncio.StreamReader, incoming: frames.Frames, received: Received
     ) -> None:
         """Sort what comes: stdout and the end wait their turn, the rest is dealt with at once."""
         while data := await reader.read(1 << 16):
             for kind, payload in incoming.feed(data):
                 match kind:
                     case frames.OUT | frames.EXIT:
-                        received.put_nowait((kind, payload))
+                        received.put(kind, payload)
                     case frames.ERR:
                         self._errors(*frames.one_from(payload))
                     case frames.TOOK:
@@ -260,7 +258,7 @@ class Life:
                         )
                     case _:
                         raise frames.FrameError(f"a word of unknown kind {kind}")
-        received.put_nowait(None)
+        received.close()
 
     # --- what goes in -----------------------------------------------------------------------
 
@@ -326,35 +324,30 @@ class Life:
 
     # --- what comes out ---------------------------------------------------------------------
 
-    async def _pump(
-        self,
-        received: "asyncio.Queue[tuple[int, bytes] | None]",
-        writer: asyncio.StreamWriter,
-        framer: Framer,
-    ) -> bool:
+    async def _pump(self, received: Received, writer: asyncio.StreamWriter, framer: Framer) -> bool:
         """Publish stdout within the agent's credit, and then its end; whether it came to that."""
         granted = framer.offset + _WINDOW
-        while True:
-            item = await received.get()
-            if item is None:
-                return False
-            kind, payload = item
-            if kind == frames.EXIT:
-                await self._output([framer.rest()])
-                self._error_lines([line for line in [self._stderr.rest()] if line is not None])
-                await self._exited(frames.record_from(payload))
-                writer.write(frames.frame(frames.DONE))
-                while await received.get() is not None:
-                    pass
-                return True
-            offset, data = frames.one_from(payload)
-            if offset != framer.offset:
-                raise frames.FrameError(f"stdout goes on at {offset}, not at {framer.offset}")
-            await self._output(framer.feed(data))
+        while items := await received.take():
+            lines: list[Line] = []
+            for kind, payload in items:
+                if kind == frames.EXIT:
+                    await self._output([*lines, framer.rest()])
+                    self._error_lines([line for line in [self._stderr.rest()] if line is not None])
+                    await self._exited(frames.record_from(payload))
+                    writer.write(frames.frame(frames.DONE))
+                    while await received.take():
+                        pass
+                    return True
+                offset, data = frames.one_from(payload)
+                if offset != framer.offset:
+                    raise frames.FrameError(f"stdout goes on at {offset}, not at {framer.offset}")
+                lines += framer.feed(data)
+            await self._output(lines)
             if granted - framer.offset < _WINDOW // 2:
                 granted = framer.offset + _WINDOW
                 writer.write(frames.two(frames.WANT, granted, _FAR))
             await asyncio.sleep(0)  # a full queue must not keep the others waiting
+        return False
 
     async def _output(self, lines: Sequence[Line | None]) -> None:
         events: list[tuple[FactFrame | AgentLog, int]] = []
