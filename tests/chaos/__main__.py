@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from tests.chaos.checks import Verdict
-from tests.chaos.run import PROGRAMS, judgement
+from tests.chaos.run import PROGRAMS, Plan, judgement
 
 SHOWN = 20
 
@@ -19,11 +19,13 @@ def main() -> int:
     parser.add_argument("--dump", type=Path, help="a file for all that was seen")
     arguments = parser.parse_args()
     verdict = judgement(
-        seed=arguments.seed,
-        seconds=arguments.seconds,
-        agent=arguments.agent,
-        without=arguments.without,
-        dump=arguments.dump,
+        Plan(
+            seed=arguments.seed,
+            seconds=arguments.seconds,
+            agent=arguments.agent,
+            without=arguments.without,
+            dump=arguments.dump,
+        )
     )
     print("\n".join(_told(verdict)))
     return 1 if verdict.problems else 0

@@ -17,6 +17,8 @@ from tests.chaos.folding import Folded, differ
 from tests.chaos.killer import SUPERVISOR
 from tests.chaos.records import Life, asked_in
 
+_CATCHING_UP = 3.0  # seconds after a new supervisord is there, for the log to go on
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -379,7 +381,11 @@ def _deaths(evidence: Evidence) -> Iterator[str]:
 
 def _silence(evidence: Evidence, *, all_of_it: bool) -> float:
     """The longest time between two deltas of an answer in which nobody was asked anything."""
-    outages = [(kill.at, kill.until) for kill in evidence.kills if kill.targets == SUPERVISOR]
+    outages = [
+        (kill.at, kill.until + _CATCHING_UP)
+        for kill in evidence.kills
+        if kill.targets == SUPERVISOR
+    ]
     asked = {
         seen.event["messageId"]
         for seen in evidence.log

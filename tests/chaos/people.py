@@ -27,8 +27,6 @@ from sk_bus.errors import SidekicksError
 from sk_bus.model import AgentName, ChannelId, CommandId, PermissionId
 from tests.chaos.evidence import Asked, Event, Evidence, Seen
 
-PATIENCE = 90.0
-
 
 @dataclass(slots=True)
 class Room:
@@ -42,7 +40,8 @@ class Room:
 class World:
     """The log's present, for people to look at; a witness tells it."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float) -> None:
+        self.patience = patience  # seconds
         self.rooms: dict[str, Room] = {}
         self.agents: set[str] = set()
         self._news = asyncio.Event()
@@ -66,16 +65,20 @@ class World:
     def room(self, channel: str) -> Room:
         return self.rooms.setdefault(channel, Room())
 
-    async def until(self, true: Callable[[], bool], patience: float = PATIENCE) -> None:
+    async def until(self, true: Callable[[], bool]) -> None:
         """Wait for something to be so.
 
         Raises:
             TimeoutError: it didn't become so.
         """
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(self.patience):
             while not true():
-                self._news.clear()
-                await self._news.wait()
+                await self.news()
+
+    async def news(self) -> None:
+        """Wait for something to happen."""
+        self._news.clear()
+        await self._news.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,8 @@ class Person:
             await self._quiet()
         except TimeoutError:
             self._evidence.troubles.append(
-                f"{self.agent}: something waited for {PATIENCE} s: {self._world.room(self.channel)}"
+                f"{self.agent}: something waited for {self._world.patience} s: "
+                f"{self._world.room(self.channel)}"
             )
         finally:
             answering.cancel()
@@ -174,7 +178,8 @@ class Person:
         done: set[str] = set()
         room = self._world.room(self.channel)
         while True:
-            await self._world.until(lambda: bool(set(room.asked) - done), patience=3600)
+            if not set(room.asked) - done:
+                await self._world.news()
             for id_, event in list(room.asked.items()):
                 if id_ not in done:
                     done.add(id_)
@@ -208,7 +213,7 @@ class Person:
 
     async def _once(self, command: AnyCommand, asked: Asked, bus: BusClient) -> Any:
         try:
-            outcome = await bus.command(command, timeout=PATIENCE)
+            outcome = await bus.command(command, timeout=self._world.patience)
         except SidekicksError as error:
             asked.failures.append(str(error))
             raise TimeoutError(str(error)) from error

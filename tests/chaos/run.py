@@ -4,6 +4,7 @@ import asyncio
 import pickle
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -21,11 +22,41 @@ from tests.chaos.witnesses import on_the_bus, on_the_page
 from tests.support.instance import ROOT, TestInstance
 
 AGENTS = ("alice", "bob")
-SETTLING = 60.0
-# So small that both are pruned and snapshotted many times in a minute.
-SMALL = (
-    "journal-keep=600000,journal-segment=50000,journal-prune=1,snapshot-after=400,snapshot-every=3"
-)
+# So small that both are pruned and snapshotted many times in a minute, and an answer is lost often.
+SMALL = {
+    "lose-acks": 400,
+    "journal-keep": 600_000,
+    "journal-segment": 50_000,
+    "journal-prune": 1,
+    "snapshot-after": 400,
+    "snapshot-every": 3,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run is to be. ``without`` switches a promise off: ``cas`` or ``replay``.
+
+    ``dump`` is a file for the evidence (a pickle), for whoever wants to look at it.
+    """
+
+    seed: int
+    seconds: float
+    agent: str = "demo"
+    without: str = ""
+    dump: Path | None = None
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which something is said to wait in vain: without a promise, it may."""
+        return 6.0 if self.without else 90.0
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What every process of the instance is told."""
+        bounds = SMALL | ({"lose-acks": 40} if self.without == "cas" else {})
+        told = {"SK_TUNE": ",".join(f"{name}={value}" for name, value in bounds.items())}
+        return told | ({"SK_FAIL": f"no_{self.without}"} if self.without else {})
 
 
 PROGRAMS = {
@@ -64,69 +95,67 @@ def _configuration(agent: str, records: Path) -> str:
     )
 
 
-def judgement(
-    *, seed: int, seconds: float, agent: str, without: str = "", dump: Path | None = None
-) -> Verdict:
-    """Run it, and judge. ``without`` switches a promise off: ``cas`` or ``replay``.
-
-    ``dump`` is a file for the evidence (a pickle), for whoever wants to look at it.
-    """
-    environment = {"SK_TUNE": SMALL}
-    if without:
-        environment["SK_FAIL"] = f"no_{without}"
-    with TestInstance(config=None, environment=environment) as instance:
+def judgement(plan: Plan) -> Verdict:
+    """Run it, and judge."""
+    with TestInstance(config=None, environment=plan.environment) as instance:
         records = instance.directory / "records"
         records.mkdir()
-        instance.config.write_text(_configuration(agent, records))
+        instance.config.write_text(_configuration(plan.agent, records))
         evidence = Evidence(data=instance.data)
         instance.up()
-        asyncio.run(_lived(instance, evidence, seed, seconds, PROGRAMS[agent]))
+        asyncio.run(_lived(instance, evidence, plan))
         evidence.lives = lives(records)
         instance.down()
         evidence.left = instance.processes()
-        if dump is not None:
-            dump.write_bytes(pickle.dumps(evidence))
+        if plan.dump is not None:
+            plan.dump.write_bytes(pickle.dumps(evidence))
         return judged(evidence)
 
 
-async def _lived(
-    instance: TestInstance, evidence: Evidence, seed: int, seconds: float, program: Program
-) -> None:
+async def _lived(instance: TestInstance, evidence: Evidence, plan: Plan) -> None:
     async with connect(instance.paths) as one, connect(instance.paths) as other:
         hello = await one.hello()
-        world = World()
+        world = World(plan.patience)
         begin = Cursor(epoch=hello.epoch, seq=hello.floor - 1)
         live = Witness("the first follower", whole=True, began=begin.seq)
         second = Witness("the second follower", whole=True, began=begin.seq)
         page = Witness("the page", whole=False, began=begin.seq)
         evidence.witnesses += [live, second, page]
-        until = time.monotonic() + seconds
+        until = time.monotonic() + plan.seconds
         following = [
             asyncio.create_task(on_the_bus(instance, evidence, live, begin, told=world.told)),
             asyncio.create_task(on_the_bus(instance, evidence, second, begin)),
             asyncio.create_task(on_the_page(instance, evidence, page, begin)),
         ]
         people = [
-            Person(name, program, (one, other), world, evidence, seed=seed, first=300 * n)
+            Person(
+                name,
+                PROGRAMS[plan.agent],
+                (one, other),
+                world,
+                evidence,
+                seed=plan.seed,
+                first=300 * n,
+            )
             for n, name in enumerate(AGENTS)
         ]
         async with asyncio.TaskGroup() as group:
-            group.create_task(Killer(instance, evidence, seed).run(until))
+            group.create_task(Killer(instance, evidence, plan.seed).run(until))
             for person in people:
                 group.create_task(person.live(until))
-        await _settled(one, evidence)
+        await _settled(one, evidence, plan.patience)
         for person in people:
             if person.channel:
                 evidence.views[person.channel] = await _messages(one, person.channel, live)
         for task in following:
             task.cancel()
         await asyncio.gather(*following, return_exceptions=True)
-        await _replayed(instance, evidence)
+        await _replayed(instance, evidence, plan.patience)
 
 
-async def _settled(bus: BusClient, evidence: Evidence) -> None:
+async def _settled(bus: BusClient, evidence: Evidence, patience: float) -> None:
     """Wait until every witness has seen the head, and the head stays where it is."""
-    deadline = time.monotonic() + SETTLING
+    deadline = time.monotonic() + patience
     before = -1
     while time.monotonic() < deadline:
         head = (await bus.hello()).head
@@ -156,7 +185,7 @@ async def _messages(bus: BusClient, channel: ChannelId, live: Witness) -> list[E
     return messages
 
 
-async def _replayed(instance: TestInstance, evidence: Evidence) -> None:
+async def _replayed(instance: TestInstance, evidence: Evidence, patience: float) -> None:
     """What the journal still has, read in one go, is a witness too."""
     async with connect(instance.paths) as bus:
         hello = await bus.hello()
@@ -165,7 +194,7 @@ async def _replayed(instance: TestInstance, evidence: Evidence) -> None:
         witness = Witness("the journal", whole=True, began=began)
         evidence.witnesses.append(witness)
         try:
-            async with asyncio.timeout(SETTLING):
+            async with asyncio.timeout(patience):
                 await on_the_bus(
                     instance, evidence, witness, Cursor(epoch=hello.epoch, seq=began), hello.head
                 )

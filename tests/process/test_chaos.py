@@ -1,0 +1,24 @@
+"""A short chaos run, and two with a promise switched off, which the checker must notice."""
+
+import pytest
+
+from tests.chaos.run import Plan, judgement
+
+pytestmark = pytest.mark.process
+
+
+@pytest.mark.parametrize("agent", ["demo", "scripted"])
+def test_killed_at_random_nothing_is_lost_doubled_or_different(agent: str) -> None:
+    verdict = judgement(Plan(seed=1, seconds=8, agent=agent))
+    assert verdict.problems == ()
+    assert (verdict.lost, verdict.doubled, verdict.pids_the_same) == (0, 0, True)
+    assert verdict.kills
+    assert verdict.answers
+
+
+def test_without_compare_and_append_the_checker_sees_things_doubled() -> None:
+    assert judgement(Plan(seed=1, seconds=8, without="cas")).doubled
+
+
+def test_without_replay_the_checker_sees_things_lost() -> None:
+    assert judgement(Plan(seed=1, seconds=8, without="replay")).lost
