@@ -13,7 +13,8 @@ from sk_bus.codec import plain
 from sk_bus.model import BlobRef, Text
 
 LONGEST = 16 * 1024
-_HEAD = 1024
+# An agent that is told of a message needs 1,500 characters of it.
+HEAD = 2_000
 
 
 class BlobStore:
@@ -47,7 +48,7 @@ class BlobStore:
             os.utime(path)
         except FileNotFoundError:
             _write(path, data)
-        head = data[:_HEAD].decode("utf-8", "ignore")
+        head = text[:HEAD].encode("utf-8", "ignore").decode("utf-8")
         return BlobRef(sha256=sha256, length=len(data), head=head)
 
     def text(self, sha256: str) -> str:

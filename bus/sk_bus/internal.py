@@ -137,6 +137,7 @@ class StoredSession:
     agent: AgentName
     sessionId: SessionId | None = None
     seen: MessageId | None = None
+    since: MessageId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +147,29 @@ class StoredCommands:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PastMessage:
+    """A message as those are told of it who haven't seen it; without ``author`` it is a person's.
+
+    ``text`` is its beginning (:mod:`sk_bus.excerpt`).
+    """
+
+    id: MessageId
+    text: str
+    author: AgentName | Literal[""] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPast:
+    """Before ``history:restored``, for each channel: the last messages that were said in it."""
+
+    type: Literal["history:past"] = "history:past"
+    channel: ChannelId
+    messages: tuple[PastMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRestored:
-    """First in a new epoch: what the history kept replaces the router's state."""
+    """Opens a new epoch: what the history kept replaces the router's state."""
 
     type: Literal["history:restored"] = "history:restored"
     channels: tuple[Channel, ...] = ()
@@ -160,7 +182,11 @@ class HistoryRestored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChanged:
-    """A session was opened, lost (``sessionId`` absent), or its agent has seen more."""
+    """A session was opened, lost (``sessionId`` absent), or its agent has seen more.
+
+    ``since`` is the last message that was said before the session began: it knows nothing of that
+    one and of those before it, unless it has ``seen`` them.
+    """
 
     type: Literal["state:session"] = "state:session"
     channel: ChannelId
@@ -168,6 +194,7 @@ class SessionChanged:
     inc: int
     sessionId: SessionId | None = None
     seen: MessageId | None = None
+    since: MessageId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

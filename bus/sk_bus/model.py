@@ -96,7 +96,8 @@ class AgentConfig:
     """What may be said aloud of a configured agent; the rest is behind ``digest``.
 
     ``digest`` is the SHA-256 of the whole definition, and the name of its file in the run
-    directory. ``cwd`` is absolute. ``startTimeout`` is in milliseconds.
+    directory. ``cwd`` is absolute. ``startTimeout`` is in milliseconds. ``mcpServers`` counts the
+    MCP servers, ``mcpTransports`` says of each whether it is ``stdio``, ``http`` or ``sse``.
     """
 
     name: AgentName
@@ -108,6 +109,7 @@ class AgentConfig:
     startTimeout: int = 30_000
     permissions: tuple[PermissionRule, ...] = ()
     mcpServers: int = 0
+    mcpTransports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from sk_bus.internal import (
     FactExited,
     FactFrame,
     FactUp,
+    HistoryPast,
     HistoryRestored,
     MemoryChanged,
     SessionChanged,
@@ -28,6 +29,7 @@ InternalEvent = (
     | FactFrame
     | FactExited
     | TimerFired
+    | HistoryPast
     | HistoryRestored
     | SessionChanged
     | MemoryChanged

@@ -306,6 +306,7 @@ def _public(
                     for rule in agent.permissions
                 ),
                 mcpServers=len(agent.mcpServers),
+                mcpTransports=tuple(server.type for server in agent.mcpServers),
             )
             for agent, made in zip(file.agents, definitions, strict=True)
         ),

@@ -10,7 +10,7 @@ from sk_bus.model import BlobRef, Text
 LONGEST = 16 * 1024
 # A delta of so many characters has at most 16 KB in UTF-8.
 PIECE = LONGEST // 4
-_HEAD = 1024
+_HEAD = 2_000
 
 
 def size(text: str) -> int:
@@ -27,7 +27,7 @@ def reference(text: str) -> BlobRef:
     return BlobRef(
         sha256=hashlib.sha256(data).hexdigest(),
         length=len(data),
-        head=data[:_HEAD].decode("utf-8", "ignore"),
+        head=text[:_HEAD].encode("utf-8", "ignore").decode("utf-8"),
     )
 
 

@@ -124,7 +124,7 @@ def test_a_long_text_is_told_by_reference_when_done_and_whole_in_deltas() -> Non
     end(p)
     text = p.of(MessageUpdated)[-1].message.parts[0].text
     assert isinstance(text, BlobRef)
-    assert (text.length, text.head) == (20_000, "x" * 1024)
+    assert (text.length, text.head) == (20_000, "x" * 2_000)
     assert p.decision.blobs == {text.sha256: "x" * 20_000}
 
 

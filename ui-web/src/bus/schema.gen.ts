@@ -60,7 +60,7 @@ export interface PermissionRule {
   command?: string;
 }
 
-/** What may be said aloud of a configured agent; the rest is behind `digest`. `digest` is the SHA-256 of the whole definition, and the name of its file in the run directory. `cwd` is absolute. `startTimeout` is in milliseconds. */
+/** What may be said aloud of a configured agent; the rest is behind `digest`. `digest` is the SHA-256 of the whole definition, and the name of its file in the run directory. `cwd` is absolute. `startTimeout` is in milliseconds. `mcpServers` counts the MCP servers, `mcpTransports` says of each whether it is `stdio`, `http` or `sse`. */
 export interface AgentConfig {
   name: AgentName;
   title: string;
@@ -71,6 +71,7 @@ export interface AgentConfig {
   startTimeout: number;
   permissions: readonly PermissionRule[];
   mcpServers: number;
+  mcpTransports: readonly string[];
 }
 
 /** `stopIdleAgentsAfter` is in milliseconds; 0 means never. */
@@ -431,11 +432,19 @@ export interface StoredSession {
   agent: AgentName;
   sessionId?: SessionId;
   seen?: MessageId;
+  since?: MessageId;
 }
 
 export interface StoredCommands {
   agent: AgentName;
   commands: readonly SlashCommand[];
+}
+
+/** A message as those are told of it who haven't seen it; without `author` it is a person's. `text` is its beginning (`sk_bus.excerpt`). */
+export interface PastMessage {
+  id: MessageId;
+  text: string;
+  author: AgentName | "";
 }
 
 /** Start this life of an agent. `digest` names its definition's file in the run directory. */
@@ -507,7 +516,14 @@ export interface TimerFired {
   id: string;
 }
 
-/** First in a new epoch: what the history kept replaces the router's state. */
+/** Before `history:restored`, for each channel: the last messages that were said in it. */
+export interface HistoryPast {
+  type: "history:past";
+  channel: ChannelId;
+  messages: readonly PastMessage[];
+}
+
+/** Opens a new epoch: what the history kept replaces the router's state. */
 export interface HistoryRestored {
   type: "history:restored";
   channels: readonly Channel[];
@@ -515,7 +531,7 @@ export interface HistoryRestored {
   commands: readonly StoredCommands[];
 }
 
-/** A session was opened, lost (`sessionId` absent), or its agent has seen more. */
+/** A session was opened, lost (`sessionId` absent), or its agent has seen more. `since` is the last message that was said before the session began: it knows nothing of that one and of those before it, unless it has `seen` them. */
 export interface SessionChanged {
   type: "state:session";
   channel: ChannelId;
@@ -523,6 +539,7 @@ export interface SessionChanged {
   inc: number;
   sessionId?: SessionId;
   seen?: MessageId;
+  since?: MessageId;
 }
 
 /** A record of the router's own memory, whole; without `value` it is forgotten. `slice` and `key` say where it stands. Nobody but the router reads it. */
@@ -694,6 +711,7 @@ export type InternalEvent =
   | FactFrame
   | FactExited
   | TimerFired
+  | HistoryPast
   | HistoryRestored
   | SessionChanged
   | MemoryChanged;
