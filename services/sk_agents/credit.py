@@ -23,7 +23,9 @@ class _Account:
 class Credit:
     """The accounts of all agents."""
 
-    def __init__(self, *, frames: int = FRAMES, size: int = BYTES) -> None:
+    def __init__(self, *, frames: int = FRAMES, size: int = BYTES, behind: bool = False) -> None:
+        """``behind``: what a former one of us published is still to be read."""
+        self._behind = behind
         self._frames = frames
         self._size = size
         self._accounts: dict[str, _Account] = {}
@@ -41,6 +43,8 @@ class Credit:
 
         ``frames`` and ``spent`` (bytes) count what is about to be handed over before it.
         """
+        if self._behind:
+            return False
         account = self._account(agent)
         frames += account.frames
         return frames == 0 or (frames < self._frames and account.size + spent + size <= self._size)
@@ -74,6 +78,10 @@ class Credit:
         account.frames += 1
         account.size += size
         self._number(seq, agent, size)
+
+    def caught_up(self) -> None:
+        """Everything that a former life of ours published is known."""
+        self._behind = False
 
     def decide(self, seq: int) -> None:
         """The router has decided on every input up to ``seq``."""

@@ -94,6 +94,11 @@ class Publisher:
         self.credit.decide(seq)
         self._freed.set()
 
+    def caught_up(self) -> None:
+        """What a former one of us published is known."""
+        self.credit.caught_up()
+        self._freed.set()
+
     async def _until(self, true: Callable[[], bool]) -> None:
         while not true():
             self._freed.clear()

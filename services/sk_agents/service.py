@@ -64,14 +64,19 @@ class Executor:
         self._service.answers(Logs, self._logs)
         # Without the cache everything is folded again, from the first event that is kept.
         after = Cursor(epoch=epoch, seq=ledger.cursor if self._cached else 0)
+        if after.seq >= head:
+            self._publisher.caught_up()
         async for item in self._service.bus.follow(after, heartbeats=True):
             match item:
                 case Heartbeat():
                     self._beat(item)
                 case Batch():
                     self._batch(item, head)
+                    if item.last >= head:
+                        self._publisher.caught_up()
                 case Resync():
                     self._service.log.info("follows from %d on", item.head)
+                    self._publisher.caught_up()
             self._service.floor = self._publisher.confirmed_cursor() + 1
             self._service.position = ledger.position()
             for life in self._lives.values():
@@ -255,7 +260,7 @@ async def _body(service: Service) -> None:
     decided = (await service.bus.producer("router")).position
     ledger = Ledger(producer.position, epoch=service.hello.epoch)
     async with asyncio.TaskGroup() as group:
-        publisher = Publisher(producer, ledger, Credit())
+        publisher = Publisher(producer, ledger, Credit(behind=True))
         group.create_task(producer.run())
         if isinstance(decided, int):
             publisher.decided(decided)
