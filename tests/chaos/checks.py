@@ -259,10 +259,15 @@ def _page(evidence: Evidence, folded: Folded, whole: Any) -> Iterator[str]:
 # --- the agents' own records ------------------------------------------------------------------
 
 
-def _incs(evidence: Evidence) -> dict[tuple[str, int], int]:
-    """(agent, pid) → inc."""
+def _life_of(event: Event) -> tuple[str, int]:
+    """One input may start two agents: only both together name a life."""
+    return event["agent"], event["inc"]
+
+
+def _incs(evidence: Evidence) -> dict[tuple[str, int], tuple[str, int]]:
+    """(agent, pid) → (agent, inc)."""
     return {
-        (seen.event["agent"], seen.event["pid"]): seen.event["inc"]
+        (seen.event["agent"], seen.event["pid"]): _life_of(seen.event)
         for seen in evidence.log
         if seen.event["type"] == "fact:up"
     }
@@ -270,10 +275,10 @@ def _incs(evidence: Evidence) -> dict[tuple[str, int], int]:
 
 def _stdin(evidence: Evidence, recorded: list[Life]) -> Iterator[str]:
     """What each life of an agent received are the lines sent to it, once, in order."""
-    sent: dict[int, list[str]] = {}
+    sent: dict[tuple[str, int], list[str]] = {}
     for seen in evidence.log:
         if seen.event["type"] == "do:send":
-            lines = sent.setdefault(seen.event["inc"], [])
+            lines = sent.setdefault(_life_of(seen.event), [])
             if seen.event["n"] != len(lines) + 1:
                 yield f"{seen.seq}: line {seen.event['n']} follows line {len(lines)}"
             lines.append(seen.event["line"])
@@ -301,16 +306,16 @@ def _same_lines(received: list[str], sent: list[str]) -> bool:
 
 def _stdout(evidence: Evidence, recorded: list[Life], whole: Any) -> Iterator[str]:
     """The frames of a life are the lines that it wrote."""
-    frames: dict[int, list[str]] = {}
+    frames: dict[tuple[str, int], list[str]] = {}
     for seen in evidence.log:
         if seen.event["type"] == "fact:frame":
             raw = seen.event.get("raw")
             line = seen.event["line"] if raw is None else whole(raw)
-            frames.setdefault(seen.event["inc"], []).append(line)
+            frames.setdefault(_life_of(seen.event), []).append(line)
     incs = _incs(evidence)
     for life in recorded:
         inc = incs.get((life.agent, life.pid))
-        heard = frames.get(inc or 0, [])
+        heard = frames.get(inc, []) if inc is not None else []
         wrote = life.lines_out
         exited = inc is not None and _exit_of(evidence, inc)
         # One that was ended may have written lines that nobody took any more.
@@ -321,9 +326,9 @@ def _stdout(evidence: Evidence, recorded: list[Life], whole: Any) -> Iterator[st
             )
 
 
-def _exit_of(evidence: Evidence, inc: int) -> Event | None:
+def _exit_of(evidence: Evidence, life: tuple[str, int]) -> Event | None:
     for seen in evidence.log:
-        if seen.event["type"] == "fact:exited" and seen.event["inc"] == inc:
+        if seen.event["type"] == "fact:exited" and _life_of(seen.event) == life:
             return seen.event
     return None
 
@@ -368,11 +373,11 @@ def _answers(evidence: Evidence, folded: Folded, recorded: list[Life]) -> Iterat
 
 def _deaths(evidence: Evidence) -> Iterator[str]:
     """No agent ended but by an order of the log."""
-    ordered = {seen.event["inc"] for seen in evidence.log if seen.event["type"] == "do:stop"}
+    ordered = {_life_of(seen.event) for seen in evidence.log if seen.event["type"] == "do:stop"}
     for seen in evidence.log:
         if seen.event["type"] == "fact:exited":
             event = seen.event
-            if event["inc"] not in ordered or event.get("problem") is not None:
+            if _life_of(event) not in ordered or event.get("problem") is not None:
                 yield f"{seen.seq}: {event['agent']} ended, and nobody had asked for it: {event}"
 
 
