@@ -6,10 +6,9 @@ values and back would cost ten times as much as reading them.
 
 from typing import Any
 
-from sk_bus.codec import plain, value_of
+from sk_bus.codec import plain
 from sk_bus.errors import RefusedError, problem
-from sk_bus.internal import HistoryRestored, SessionChanged, StoredCommands, StoredSession
-from sk_bus.model import AgentName, ChannelId, MessageId, SlashCommand
+from sk_bus.model import AgentName, ChannelId, MessageId
 from sk_history import records
 from sk_history.fold import Fold
 from sk_history.store import Store
@@ -75,36 +74,6 @@ def permissions(fold: Fold) -> list[Plain]:
     """Every permission request that waits, oldest first."""
     ordered = sorted(fold.permissions.values(), key=lambda one: records.id_bytes(one.id))
     return [plain(one) for one in ordered]
-
-
-def restored(store: Store, fold: Fold) -> HistoryRestored:
-    """What the history kept, for those who lost their log."""
-    sessions: list[StoredSession] = []
-    for channel in fold.channels.values():
-        prefix = records.sessions_of(channel.id)
-        for _, data in store.first(prefix, records.end_of(prefix)):
-            kept = value_of(SessionChanged, records.value(data))
-            if kept.agent in channel.members:
-                sessions.append(
-                    StoredSession(
-                        channel=kept.channel,
-                        agent=kept.agent,
-                        sessionId=kept.sessionId,
-                        seen=kept.seen,
-                    )
-                )
-    announced = [
-        StoredCommands(
-            agent=AgentName(records.agent_of(records.COMMANDS, key)),
-            commands=tuple(value_of(SlashCommand, one) for one in records.value(data)),
-        )
-        for key, data in store.first(records.COMMANDS, records.end_of(records.COMMANDS))
-    ]
-    return HistoryRestored(
-        channels=tuple(fold.channels.values()),
-        sessions=tuple(sessions),
-        commands=tuple(announced),
-    )
 
 
 def _known(fold: Fold, channel: ChannelId) -> None:

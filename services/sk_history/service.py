@@ -17,7 +17,7 @@ from sk_bus.model import Cursor
 from sk_bus.queries import Blob, Commands, Conversation, ListChannels, Older, Permissions
 from sk_bus.vocabulary import decoded
 from sk_bus.wire import Batch
-from sk_history import pages, records, sweep
+from sk_history import pages, records, restoring, sweep
 from sk_history.fold import READ, Fold
 from sk_history.rocks import RocksStore
 from sk_history.store import Store, StoreError
@@ -82,7 +82,10 @@ async def _announce(service: harness.Service, store: Store, fold: Fold) -> None:
     if producer.position != epoch:
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(producer.run())
-            producer.put([pages.restored(store, fold)], epoch)
+            *pasts, restored = restoring.word(store, fold)
+            for past in pasts:
+                producer.put([past], producer.position)
+            producer.put([restored], epoch)
             await producer.drained()
             sending.cancel()
         service.log.info("restored %d conversations in epoch %d", len(fold.channels), epoch)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from sk_bus import ids
 from sk_bus.errors import RefusedError
 from sk_bus.events import ChannelsChanged, CommandsChanged, MessageUpdated, TurnChanged
-from sk_bus.internal import SessionChanged, StoredCommands, StoredSession
 from sk_bus.model import (
     AgentName,
     Channel,
@@ -15,7 +14,6 @@ from sk_bus.model import (
     Message,
     MessageId,
     Role,
-    SessionId,
     SlashCommand,
     TextPart,
     WaitingFor,
@@ -121,20 +119,3 @@ def test_the_last_announcement_of_commands_is_kept() -> None:
     )
     assert [one["name"] for one in pages.commands(store, ALICE)] == ["new"]
     assert pages.commands(store, BOB) == []
-
-
-def test_what_is_restored_are_channels_members_sessions_and_commands() -> None:
-    store, fold = history(
-        SessionChanged(channel=HERE, agent=ALICE, inc=5, sessionId=SessionId("s1")),
-        SessionChanged(
-            channel=HERE, agent=ALICE, inc=5, sessionId=SessionId("s2"), seen=ids.message_id(7)
-        ),
-        SessionChanged(channel=HERE, agent=BOB, inc=5, sessionId=SessionId("left")),
-        CommandsChanged(agent=ALICE, commands=(SlashCommand(name="fix"),)),
-    )
-    restored = pages.restored(store, fold)
-    assert restored.channels == CHANNELS.channels
-    assert restored.sessions == (
-        StoredSession(channel=HERE, agent=ALICE, sessionId=SessionId("s2"), seen=ids.message_id(7)),
-    )
-    assert restored.commands == (StoredCommands(agent=ALICE, commands=(SlashCommand(name="fix"),)),)
