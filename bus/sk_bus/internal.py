@@ -184,8 +184,8 @@ class HistoryRestored:
 class SessionChanged:
     """A session was opened, lost (``sessionId`` absent), or its agent has seen more.
 
-    ``since`` is the last message that was said before the session began: it knows nothing of that
-    one and of those before it, unless it has ``seen`` them.
+    ``since``, where an earlier session was lost: the last message that was said by then. The agent
+    is to be told of it and of those before it, unless it has ``seen`` a message in this session.
     """
 
     type: Literal["state:session"] = "state:session"

@@ -277,14 +277,12 @@ def _tokens(body: dict[str, Any]) -> int:
 
 
 def _text_of(prompt: Any) -> str:
-    """The text blocks of a prompt, one below the other."""
+    """The last text of a prompt: what stands before it tells of the past."""
     if not isinstance(prompt, list):
         return ""
-    return "\n".join(
-        block["text"]
-        for block in prompt
-        if isinstance(block, dict) and isinstance(block.get("text"), str)
-    )
+    texts = [block.get("text") for block in prompt if isinstance(block, dict)]
+    said = [text for text in texts if isinstance(text, str)]
+    return said[-1] if said else ""
 
 
 def _option_of(message: Message) -> str | None:

@@ -23,10 +23,12 @@ from sk_bus.commands import (
 from sk_bus.errors import problem
 from sk_bus.events import ChannelsChanged
 from sk_bus.model import AgentName, Channel, ChannelId, Problem
+from sk_router.acp import openings
 from sk_router.agents import lifecycle, lives, pool
 from sk_router.channels import permissions, queue, stops
 from sk_router.decision import Decision
 from sk_router.records import Basis
+from sk_router.state import place
 
 
 def perform(decision: Decision, command: Command) -> None:
@@ -118,6 +120,11 @@ def _direct(decision: Decision, agent: AgentName) -> ChannelId:
 
 
 def tell_channels(decision: Decision, channels: Sequence[Channel]) -> None:
+    """Say which channels there are; sessions that none of them needs any more are closed."""
+    members = {place(one.id, agent) for one in channels for agent in one.members}
+    for key in sorted(decision.state.sessions.keys() - members):
+        channel, _, agent = key.partition("/")
+        openings.close(decision, ChannelId(channel), AgentName(agent))
     oldest_first = sorted(channels, key=lambda one: ids.sort_key(one.id))
     decision.say(ChannelsChanged(channels=tuple(oldest_first)))
 

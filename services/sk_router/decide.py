@@ -16,18 +16,20 @@ from sk_bus.internal import (
     FactExited,
     FactFrame,
     FactUp,
+    HistoryPast,
     HistoryRestored,
     SessionChanged,
     TimerFired,
 )
-from sk_bus.model import AgentName, ChannelId, Problem
+from sk_bus.model import AgentName, ChannelId
 from sk_bus.vocabulary import Event
 from sk_router import commands
-from sk_router.acp import messages, sessions
+from sk_router.acp import capabilities, failures, messages, sessions
 from sk_router.agents import lifecycle, lives, pool
 from sk_router.channels import answers, growth, permissions, queue, stops, turns
 from sk_router.decision import Decision, Input
-from sk_router.records import Basis, Life
+from sk_router.evolve import MOST_PAST
+from sk_router.records import Basis, Life, Past
 from sk_router.state import Run, State
 
 IDLE_CHECK = 30_000
@@ -112,6 +114,8 @@ def _decide(decision: Decision, event: Event) -> None:
             _timer(decision, id_)
         case ConfigChanged():
             _configured(decision, event)
+        case HistoryPast(channel=channel, messages=past):
+            decision.put("past", channel, Past(messages=past[-MOST_PAST:]))
         case HistoryRestored():
             _restored(decision, event)
         case _:
@@ -179,8 +183,8 @@ def _answer(decision: Decision, agent: AgentName, answer: messages.Answer) -> No
     match call.method:
         case "initialize":
             _initialized(decision, agent, answer)
-        case "session/new":
-            sessions.opened(decision, agent, call, answer)
+        case "session/new" | "session/load" | "session/resume" | "session/close":
+            sessions.answered(decision, agent, call, answer)
         case "session/prompt":
             assert call.channel is not None
             turns.responded(decision, call.channel, agent, answer)
@@ -190,9 +194,7 @@ def _answer(decision: Decision, agent: AgentName, answer: messages.Answer) -> No
 
 def _initialized(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
     if answer.error is not None:
-        said = messages.worded(answer.error)
-        params = {"agent": agent, "code": messages.code(answer.error)}
-        failed = Problem(id="agent-error", message=said, params=params)
+        failed = failures.of(agent, decision.life(agent), answer.error)
         lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
         return
     result = answer.result if isinstance(answer.result, dict) else {}
@@ -207,15 +209,21 @@ def _initialized(decision: Decision, agent: AgentName, answer: messages.Answer) 
         )
         lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
         return
-    capabilities = result.get("agentCapabilities")
-    capabilities = capabilities if isinstance(capabilities, dict) else {}
-    lives.step(decision, agent, lifecycle.HandshakeSucceeded(capabilities, decision.mono))
+    succeeded = lifecycle.HandshakeSucceeded(
+        capabilities.kept(result), decision.mono, capabilities.methods(result)
+    )
+    lives.step(decision, agent, succeeded)
 
 
 def _request(decision: Decision, agent: AgentName, request: messages.Request) -> None:
     """A request is never left without an answer, unless nothing reaches the agent any more."""
     if not lives.reachable(decision.life(agent)):
         decision.note(f"{agent}: {request.method} while it is being stopped")
+        return
+    if request.method == "elicitation/create":
+        # The method is known, and no mode of it is offered: that is what the protocol wants said.
+        line = messages.error(request.id, messages.INVALID_PARAMS, "no mode of it is offered")
+        lives.write(decision, agent, line)
         return
     if request.method != "session/request_permission":
         line = messages.error(
@@ -256,6 +264,8 @@ def _timer(decision: Decision, id_: str) -> None:
             sessions.late(decision, ChannelId(about))
         case "cancel":
             stops.stayed_deaf(decision, ChannelId(about))
+        case "gate":
+            sessions.settled(decision, about)
         case "tail":
             answers.forget_tail(decision, about)
         case "idle":
@@ -295,5 +305,6 @@ def _restored(decision: Decision, event: HistoryRestored) -> None:
                 inc=0,
                 sessionId=session.sessionId,
                 seen=session.seen,
+                since=session.since,
             )
         )

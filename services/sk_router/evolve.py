@@ -4,15 +4,21 @@ Live, every event passes here as it is said; after a restart the same events com
 What other code invented is skipped. Nothing here looks at an input.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sk_bus.codec import value_of
 from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated, TurnChanged
-from sk_bus.internal import MemoryChanged, SessionChanged
-from sk_bus.model import BlobRef, Role, TextPart, ThoughtPart
+from sk_bus.excerpt import excerpt
+from sk_bus.ids import sort_key
+from sk_bus.internal import MemoryChanged, PastMessage, SessionChanged
+from sk_bus.model import BlobRef, Message, Part, Role, Text, TextPart, ThoughtPart
 from sk_bus.vocabulary import Event
-from sk_router.records import Session
+from sk_router.records import Past, Session
 from sk_router.state import SLICES, Growing, Run, State, place, route, run_of
+
+# What an agent is told at most, and the message that it is told before.
+MOST_PAST = 20 + 1
 
 
 def evolve(state: State, event: Event) -> None:
@@ -30,9 +36,12 @@ def evolve(state: State, event: Event) -> None:
             state.shown.pop(channel, None)
         case ChannelsChanged(channels=channels):
             state.channels = {channel.id: channel for channel in channels}
+            _forget_channels(state)
         case SessionChanged():
             key = place(event.channel, event.agent)
-            session = Session(sessionId=event.sessionId, inc=event.inc, seen=event.seen)
+            session = Session(
+                sessionId=event.sessionId, inc=event.inc, seen=event.seen, since=event.since
+            )
             _forget_route(state, key)
             state.sessions[key] = session
             route(state, key, session)
@@ -63,8 +72,38 @@ def _grow(state: State, delta: MessageDelta) -> None:
 
 def _keep(state: State, event: MessageUpdated) -> None:
     message = event.message
-    if message.role is not Role.AGENT:
-        return
+    match message.role:
+        case Role.USER:
+            # One that still waits, or that was dropped, is not said.
+            said = not message.queued and message.error is None
+            _tell(state, message, message.parts if said else ())
+        case Role.AGENT:
+            _keep_growing(state, message)
+            if message.done:
+                _tell(state, message, state.messages[message.id].parts)
+        case Role.SYSTEM:
+            pass
+
+
+def _tell(state: State, message: Message, parts: Iterable[Part | Run]) -> None:
+    """Keep what the message says among the last messages of its channel."""
+    texts: list[Text] = []
+    for part in parts:
+        match part:
+            case Run(kind="text"):
+                texts.append(part.text())
+            case TextPart(text=text):
+                texts.append(text)
+    told = PastMessage(id=message.id, author=message.agent, text=excerpt(texts))
+    before = state.past.get(message.channel, Past()).messages
+    kept = [one for one in before if one.id != message.id]
+    if told.text.strip():
+        kept.append(told)
+    kept.sort(key=lambda one: sort_key(one.id))
+    state.past[message.channel] = Past(messages=tuple(kept[-MOST_PAST:]))
+
+
+def _keep_growing(state: State, message: Message) -> None:
     growing = state.messages.get(message.id)
     if growing is None:
         state.messages[message.id] = Growing(
@@ -93,6 +132,15 @@ def _remember(state: State, event: MemoryChanged) -> None:
         records.pop(event.key, None)
     else:
         records[event.key] = value_of(kind, event.value)
+
+
+def _forget_channels(state: State) -> None:
+    """Nothing is kept of a channel that was deleted."""
+    for key in [key for key in state.sessions if key.partition("/")[0] not in state.channels]:
+        _forget_route(state, key)
+        del state.sessions[key]
+    for channel in [channel for channel in state.past if channel not in state.channels]:
+        del state.past[channel]
 
 
 def _forget_route(state: State, key: str) -> None:

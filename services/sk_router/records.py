@@ -7,6 +7,7 @@ default, so that a log of older code is still read.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sk_bus.internal import PastMessage
 from sk_bus.model import (
     AgentName,
     AgentState,
@@ -33,11 +34,24 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request of ours that an agent hasn't answered. ``n`` is its line and its JSON-RPC id."""
+    """A request of ours that an agent hasn't answered. ``n`` is its line and its JSON-RPC id.
+
+    Nobody waits for one that was given up, or that only tells the agent something.
+    """
 
     n: int
     method: str
     channel: ChannelId | None = None
+    waited: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthMethod:
+    """A way to log in that an agent names."""
+
+    id: str
+    name: str
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +84,7 @@ class Life:
     digest: str = ""
     cwd: str = ""
     servers: int = 0
+    transports: tuple[str, ...] = ()
     alive: bool = False
     up: bool = False
     halted: bool = False
@@ -80,6 +95,7 @@ class Life:
     calls: tuple[Call, ...] = ()
     answered: tuple[Answered, ...] = ()
     capabilities: dict[str, Any] = field(default_factory=dict)
+    methods: tuple[AuthMethod, ...] = ()
     claimed: ChannelId | None = None
     idle: int = 0
     starters: tuple[CommandId, ...] = ()
@@ -107,7 +123,8 @@ class Turn:
     ``phase``: it waits for the agent to run, for its session, or for the prompt's response.
     ``inc`` is the life it is bound to (0 before there is one), ``messageId`` the agent's message
     once it has begun, ``chunk`` the ACP message id of its last piece of text. ``text`` is what
-    the agent is to be sent, and empty when it has been.
+    the agent is to be sent, and empty when it has been. A ``command`` is sent alone, and what was
+    said before it stays unseen.
     """
 
     agent: AgentName
@@ -119,6 +136,7 @@ class Turn:
     cancelled: bool = False
     rejections: int = 0
     chunk: str = ""
+    command: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,8 +186,38 @@ class Early:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The ACP session of (channel, agent); it lives as long as the life ``inc``."""
+    """The ACP session of (channel, agent), open in the life ``inc``, or last open in it.
+
+    Where an earlier one was lost, it knows nothing of what was said up to ``since``, until its
+    agent has ``seen`` a message.
+    """
 
     sessionId: SessionId | None = None
     inc: int = 0
     seen: MessageId | None = None
+    since: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A session that is being taken up again: what it tells of the past is not shown.
+
+    Open from the request by ``method`` until, after its answer, nothing has come up to ``quiet``
+    (mono; ``until`` at the latest). ``replayed``: something of the past did come.
+    """
+
+    channel: ChannelId
+    agent: AgentName
+    inc: int
+    method: str
+    replayed: bool = False
+    answered: bool = False
+    quiet: int = 0
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """The last messages of a channel, for agents that haven't seen them or lost their memory."""
+
+    messages: tuple[PastMessage, ...] = ()

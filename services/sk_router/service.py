@@ -33,7 +33,15 @@ from sk_router.unfolding import unfolded
 NAME = "router"
 # What a decision may depend on; everything else is passed over.
 _READ = frozenset(
-    ("fact:up", "fact:frame", "fact:exited", "timer:fired", "config:changed", "history:restored")
+    (
+        "fact:up",
+        "fact:frame",
+        "fact:exited",
+        "timer:fired",
+        "config:changed",
+        "history:past",
+        "history:restored",
+    )
 )
 _KINDS = Kind.COMMAND | Kind.FACT | Kind.INTERNAL | Kind.PUBLIC
 _SNAPSHOT_AFTER = tuned("snapshot-after", 20_000)  # inputs

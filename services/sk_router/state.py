@@ -22,7 +22,7 @@ from sk_bus.model import (
     ThoughtPart,
     ToolPart,
 )
-from sk_router.records import Ask, Basis, Early, Life, Queued, Session, Tail, Talk
+from sk_router.records import Ask, Basis, Early, Gate, Life, Past, Queued, Session, Tail, Talk
 
 # A snapshot of another version is not read: the state is then folded from the journal alone.
 VERSION = 1
@@ -76,6 +76,8 @@ class State:
     tails: dict[str, Tail] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     early: dict[str, Early] = field(default_factory=dict)
+    gates: dict[str, Gate] = field(default_factory=dict)
+    past: dict[str, Past] = field(default_factory=dict)
     timers: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
@@ -101,6 +103,8 @@ SLICES: dict[str, Any] = {
     "tails": Tail,
     "asks": Ask,
     "early": Early,
+    "gates": Gate,
+    "past": Past,
     "timers": int,
 }
 _WHOLE: dict[str, Any] = {**SLICES, "sessions": Session, "channels": Channel, "shown": TurnChanged}

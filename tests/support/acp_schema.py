@@ -17,10 +17,14 @@ _PATH = (
 _PARAMS = {
     "initialize": "InitializeRequest",
     "session/new": "NewSessionRequest",
+    "session/load": "LoadSessionRequest",
+    "session/resume": "ResumeSessionRequest",
+    "session/close": "CloseSessionRequest",
     "session/prompt": "PromptRequest",
     "session/cancel": "CancelNotification",
+    "$/cancel_request": "CancelRequestNotification",
 }
-_NOTIFICATIONS = ("session/cancel",)
+_NOTIFICATIONS = ("session/cancel", "$/cancel_request")
 
 
 def available() -> bool:
@@ -49,8 +53,9 @@ def check(line: str) -> None:
 def filled(value: Any) -> Any:
     """The frame with its placeholders filled in, as the executor writes it."""
     match value:
-        case {"$def": str()}:
-            return [{"name": "files", "command": "/bin/files", "args": [], "env": []}]
+        case {"$def": str(place)}:
+            server = {"name": "files", "command": "/bin/files", "args": [], "env": []}
+            return [server] if place.endswith("/mcpServers") else server
         case {"$blob": str()}:
             return "a long text"
         case dict():

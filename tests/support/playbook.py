@@ -148,10 +148,15 @@ class Playbook:
 
     # --- well-trodden ways ------------------------------------------------------------------
 
-    def started(self, name: str) -> "Playbook":
-        """Take the agent through its handshake."""
+    def started(self, name: str, *offers: str, **result: Any) -> "Playbook":
+        """Take the agent through its handshake; it ``offers`` load, resume, close."""
         self.up(name)
-        self.answers(name, 1, {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}})
+        capabilities: dict[str, Any] = {
+            "loadSession": "load" in offers,
+            "sessionCapabilities": {one: {} for one in offers if one != "load"},
+        }
+        answer = {"protocolVersion": 1, "agentCapabilities": capabilities, **result}
+        self.answers(name, 1, answer)
         return self
 
     def direct(self, name: str) -> ChannelId:
@@ -167,11 +172,13 @@ class Playbook:
         assert result.ok, result
         return result.value
 
-    def prompted(self, name: str, text: str = "hello", session: str = "s1") -> ChannelId:
+    def prompted(
+        self, name: str, text: str = "hello", session: str = "s1", offers: tuple[str, ...] = ()
+    ) -> ChannelId:
         """A direct conversation whose agent has just been sent its first prompt."""
         channel = self.direct(name)
         self.send(channel, text)
-        self.started(name)
+        self.started(name, *offers)
         self.answers(name, self.last_n(name), {"sessionId": session})
         return channel
 

@@ -63,8 +63,8 @@ class GoodTurn:
         self._after: list[Callable[[], None]] = []
 
     def perform(self) -> None:
-        """Do what the prompt says, then answer it."""
-        text = "\n".join(block.get("text", "") for block in self._prompt)
+        """Do what the last block of the prompt says, then answer it: the others tell the past."""
+        text = self._prompt[-1].get("text", "") if self._prompt else ""
         try:
             rest = shlex.split(text)
         except ValueError:

@@ -6,6 +6,7 @@ apart, so ids are compared only with those of the same direction, and echoed exa
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -174,15 +175,12 @@ def cancelled(request_id: Any) -> str:
     return result(request_id, {"outcome": {"outcome": "cancelled"}})
 
 
-def prompt(session: str, text: Text) -> dict[str, Any]:
-    """The params of a prompt of one text."""
-    said: Any = {"$blob": text.sha256} if isinstance(text, BlobRef) else text
-    return {"sessionId": session, "prompt": [{"type": "text", "text": said}]}
-
-
-def new_session(cwd: str, digest: str, servers: int) -> dict[str, Any]:
-    """The params of ``session/new``; MCP servers hold secrets, so only their place is named."""
-    return {"cwd": cwd, "mcpServers": {"$def": f"{digest}#/mcpServers"} if servers else []}
+def prompt(session: str, texts: Iterable[Text]) -> dict[str, Any]:
+    """The params of a prompt of these texts."""
+    said: list[Any] = [
+        {"$blob": text.sha256} if isinstance(text, BlobRef) else text for text in texts
+    ]
+    return {"sessionId": session, "prompt": [{"type": "text", "text": one} for one in said]}
 
 
 def text(value: Any) -> Text | None:

@@ -27,10 +27,9 @@ from sk_router.acp.messages import string, text
 from sk_router.texts import head
 
 # Known, and not part of a message: a session's title, its modes and options, notices, and what
-# only a client that asks for it is sent. The user's own words come back from some agents.
+# only a client that asks for it is sent.
 _PASSED_OVER = frozenset(
     {
-        "user_message_chunk",
         "session_info_update",
         "current_mode_update",
         "config_option_update",
@@ -87,6 +86,14 @@ class CommandsSaid:
 
 
 @dataclass(frozen=True, slots=True)
+class UserSaid:
+    """The user's words: ours come back from some agents, others begin a turn of the agent's own."""
+
+    text: Text
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PassedOver:
     kind: str
 
@@ -98,7 +105,17 @@ class Unknown:
     raw: dict[str, Any]
 
 
-Change = Chunk | Block | ToolPatch | PlanSaid | UsageSaid | CommandsSaid | PassedOver | Unknown
+Change = (
+    Chunk
+    | Block
+    | ToolPatch
+    | PlanSaid
+    | UsageSaid
+    | CommandsSaid
+    | UserSaid
+    | PassedOver
+    | Unknown
+)
 
 
 def change(update: Any) -> Change:
@@ -109,6 +126,10 @@ def change(update: Any) -> Change:
     match kind:
         case "agent_message_chunk" | "agent_thought_chunk":
             return _chunk("text" if kind == "agent_message_chunk" else "thought", update)
+        case "user_message_chunk":
+            content = update.get("content")
+            said = text(content.get("text")) if isinstance(content, dict) else None
+            return UserSaid(said or "", string(update.get("messageId")))
         case "tool_call" | "tool_call_update":
             tool_id = string(update.get("toolCallId"))
             return ToolPatch(tool_id, update) if tool_id else Unknown(update)

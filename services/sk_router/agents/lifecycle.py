@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sk_bus.errors import problem
 from sk_bus.internal import FactExited
 from sk_bus.model import AgentConfig, AgentState, ChannelId, CommandId, Problem
-from sk_router.records import Life
+from sk_router.records import AuthMethod, Life
 
 STOPPED, STARTING, READY, BUSY, ERROR = AgentState
 
@@ -43,6 +43,7 @@ class CameUp:
 class HandshakeSucceeded:
     capabilities: dict[str, Any]
     mono: int
+    methods: tuple[AuthMethod, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +249,7 @@ def _launch(life: Life, inc: int, config: AgentConfig) -> tuple[Life, list[Instr
         digest=config.digest,
         cwd=config.cwd,
         servers=config.mcpServers,
+        transports=config.mcpTransports,
         alive=True,
         claimed=life.claimed,
         starters=life.starters,
@@ -262,7 +264,12 @@ def _succeed(life: Life, event: HandshakeSucceeded) -> tuple[Life, list[Instruct
         # A stop that came while it started takes effect now.
         return replace(life, stopping=True, ending=life.ending or "asked"), [Terminate(), Show()]
     ready = replace(
-        life, state=READY, capabilities=event.capabilities, idle=event.mono, starters=()
+        life,
+        state=READY,
+        capabilities=event.capabilities,
+        methods=event.methods,
+        idle=event.mono,
+        starters=(),
     )
     return ready, [Show(), Succeed(life.starters), TellReady()]
 

@@ -119,12 +119,14 @@ def call(
     method: str,
     params: dict[str, Any],
     channel: ChannelId | None = None,
+    *,
+    waited: bool = True,
 ) -> int:
     """Send a request, whose answer will be known by its number."""
     n = decision.life(agent).n + 1
     write(decision, agent, messages.request(n, method, params))
     life = decision.life(agent)
-    made = Call(n=n, method=method, channel=channel)
+    made = Call(n=n, method=method, channel=channel, waited=waited)
     decision.put("lives", agent, replace(life, calls=(*life.calls, made)))
     return n
 
@@ -137,3 +139,10 @@ def called(decision: Decision, agent: AgentName, request_id: Any) -> Call | None
         left = tuple(one for one in life.calls if one is not found)
         decision.put("lives", agent, replace(life, calls=left))
     return found
+
+
+def give_up(decision: Decision, agent: AgentName, call_: Call) -> None:
+    """Wait no longer for an answer; when it comes, it will be known as one that nobody awaits."""
+    life = decision.life(agent)
+    calls = tuple(replace(one, waited=False) if one is call_ else one for one in life.calls)
+    decision.put("lives", agent, replace(life, calls=calls))

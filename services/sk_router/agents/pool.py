@@ -31,7 +31,7 @@ def in_use(state: State, agent: str) -> bool:
     return (
         life.state is not AgentState.READY
         or life.claimed is not None
-        or bool(life.calls)
+        or any(call.waited for call in life.calls)
         or any(ask.agent == agent for ask in state.asks.values())
         or any(talk.turn is not None and talk.turn.agent == agent for talk in state.talks.values())
     )

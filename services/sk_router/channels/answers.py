@@ -23,6 +23,7 @@ from sk_router.channels import growth
 from sk_router.decision import Decision
 from sk_router.records import Session, Tail
 from sk_router.state import place
+from sk_router.texts import head
 
 QUIET = 300
 LATE = 2_000
@@ -35,6 +36,11 @@ def take(decision: Decision, channel: ChannelId, agent: AgentName, change: updat
             decision.say(UsageChanged(channel=channel, agent=agent, usage=usage))
         case updates.CommandsSaid(commands):
             decision.say(CommandsChanged(agent=agent, commands=commands))
+        case updates.UserSaid(text, message):
+            # During our prompt and right after it, it is what we sent, coming back.
+            if head(text) and not _expected(decision, channel, agent):
+                chunk = updates.Chunk("text", text, f"user {message}")
+                _content(decision, channel, agent, chunk)
         case updates.PassedOver(kind):
             decision.note(f"{agent}: nothing to show of {kind}")
         case updates.Unknown(raw) if not _expected(decision, channel, agent):
@@ -132,9 +138,11 @@ def patch_tool(
 
 
 def saw(decision: Decision, channel: ChannelId, agent: AgentName, message: MessageId) -> None:
-    """The agent has seen the channel up to ``message``."""
+    """The agent has seen the channel up to ``message``; a command shows it nothing."""
     session = decision.state.sessions.get(place(channel, agent)) or Session()
-    if session.seen != message:
+    turn = decision.talk(channel).turn
+    command = turn is not None and turn.command
+    if session.seen != message and not command:
         decision.say(
             SessionChanged(
                 channel=channel,
@@ -142,6 +150,7 @@ def saw(decision: Decision, channel: ChannelId, agent: AgentName, message: Messa
                 inc=session.inc,
                 sessionId=session.sessionId,
                 seen=message,
+                since=session.since,
             )
         )
 

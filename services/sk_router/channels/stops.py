@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from sk_bus.errors import problem
 from sk_bus.model import AgentName, ChannelId
-from sk_router.acp import messages
+from sk_router.acp import messages, openings
 from sk_router.agents import lifecycle, lives
-from sk_router.channels import answers, growth, permissions, queue, turns
+from sk_router.channels import answers, growth, notices, permissions, queue, turns
 from sk_router.decision import Became, Decision
 from sk_router.recipients import recipients
 from sk_router.state import place
@@ -77,7 +77,14 @@ def stop_agent(decision: Decision, agent: AgentName, reason: lifecycle.StopReaso
         for entry in waiting:
             if entry.shown:
                 queue.tell_user(decision, channel, entry, queued=False)
-            turns.say_unavailable(decision, channel, agent, entry.messageId, error=stopped)
+            notices.say(
+                decision,
+                channel,
+                agent,
+                "agent-unavailable",
+                error=stopped,
+                answers=entry.messageId,
+            )
     permissions.cancel_all(decision, agent, by="stop")
 
 
@@ -109,6 +116,9 @@ def agent_became(decision: Decision, became: Became) -> None:
         if tail.agent == agent and tail.unasked:
             answers.forget_tail(decision, key)
     decision.put("early", agent, None)
+    for _, gate in sorted(decision.state.gates.items()):
+        if gate.agent == agent:
+            openings.ungate(decision, gate.channel, agent)
     for key in sorted(decision.state.talks):
         channel = ChannelId(key)
         turn = decision.talk(channel).turn

@@ -8,23 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from sk_bus.errors import problem
-from sk_bus.events import MessageUpdated
 from sk_bus.internal import DoTurn
 from sk_bus.model import (
     AgentName,
     ChannelId,
-    Message,
-    MessageId,
     Problem,
-    Role,
+    Text,
 )
-from sk_router.acp import messages
+from sk_router.acp import failures, messages, openings
 from sk_router.agents import lifecycle, lives
-from sk_router.channels import answers, growth, permissions, queue
+from sk_router.channels import answers, context, growth, notices, permissions, queue
 from sk_router.decision import Decision
 from sk_router.recipients import prompt, recipients
-from sk_router.records import Talk, Turn
+from sk_router.records import Session, Talk, Turn
 from sk_router.state import place
+from sk_router.texts import head
 
 
 def dispatch(decision: Decision) -> None:
@@ -58,7 +56,8 @@ def _begin(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
         queue.tell_user(decision, channel, entry, queued=False)
     decision.untimer(f"quiet/{channel}")
     text = prompt(decision.state.channels[channel], agent, entry.text)
-    turn = Turn(agent=agent, answers=entry.messageId, text=text)
+    command = head(text).startswith("/")
+    turn = Turn(agent=agent, answers=entry.messageId, text=text, command=command)
     decision.put_talk(channel, Talk(turn=turn, queue=rest))
     proceed(decision, channel, turn)
 
@@ -66,7 +65,8 @@ def _begin(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
 def proceed(decision: Decision, channel: ChannelId, turn: Turn) -> None:
     """Take the turn's next step: the agent, its session, the prompt."""
     agent = turn.agent
-    if lives.configured(decision, agent) is None:
+    config = lives.configured(decision, agent)
+    if config is None:
         gone = problem("no-such-agent", "no such agent: {agent}", agent=agent)
         unavailable(decision, channel, gone)
         return
@@ -77,16 +77,16 @@ def proceed(decision: Decision, channel: ChannelId, turn: Turn) -> None:
         if refusal is not None:
             unavailable(decision, channel, refusal)
         return
-    session = decision.state.sessions.get(place(channel, agent))
-    if session is not None and session.inc == life.inc and session.sessionId is not None:
+    key = place(channel, agent)
+    session = decision.state.sessions.get(key) or Session()
+    opened = session.inc == life.inc and key not in decision.state.gates
+    if opened and session.sessionId is not None:
         _prompt(decision, channel, turn, session.sessionId)
         return
     put_turn(decision, channel, replace(turn, phase="session", inc=life.inc))
-    if not any(one.method == "session/new" and one.channel == channel for one in life.calls):
-        params = messages.new_session(life.cwd, life.digest, life.servers)
-        lives.call(decision, agent, "session/new", params, channel)
-    config = lives.configured(decision, agent)
-    if config is not None:
+    if not openings.under_way(decision, channel, agent):
+        openings.begin(decision, channel, agent)
+    if openings.pending(decision, channel, agent):
         decision.timer(f"session/{channel}", decision.mono + config.startTimeout)
 
 
@@ -95,7 +95,10 @@ def _prompt(decision: Decision, channel: ChannelId, turn: Turn, session: str) ->
     answers.forget_tail(decision, place(channel, agent))
     inc = decision.life(agent).inc
     decision.say(DoTurn(agent=agent, inc=inc, open=True))
-    lives.call(decision, agent, "session/prompt", messages.prompt(session, turn.text), channel)
+    texts: list[Text] = [turn.text]
+    if not turn.command and (past := context.untold(decision.state, channel, agent, turn.answers)):
+        texts.insert(0, decision.kept(context.told(past, agent)))
+    lives.call(decision, agent, "session/prompt", messages.prompt(session, texts), channel)
     put_turn(decision, channel, replace(turn, phase="prompt", inc=inc, text=""))
 
 
@@ -104,7 +107,7 @@ def put_turn(decision: Decision, channel: ChannelId, turn: Turn | None) -> None:
 
 
 def session_opened(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
-    """The session is there: whoever waits for it may prompt."""
+    """The session is there, or no longer awaited: who waits for it goes on."""
     turn = decision.talk(channel).turn
     if turn is not None and turn.agent == agent and turn.phase == "session":
         proceed(decision, channel, turn)
@@ -129,12 +132,7 @@ def responded(decision: Decision, channel: ChannelId, agent: AgentName, answer: 
         decision.note(f"{agent}: the response to a prompt that was given up")
         return
     if answer.error is not None:
-        said = messages.worded(answer.error)
-        reason = Problem(
-            id="agent-error",
-            message=said,
-            params={"agent": agent, "code": messages.code(answer.error)},
-        )
+        reason = failures.of(agent, decision.life(agent), answer.error)
         ended(decision, channel, stop_reason=None, error=reason)
         return
     result = answer.result if isinstance(answer.result, dict) else {}
@@ -180,30 +178,8 @@ def unavailable(
     """End the turn under way before its prompt: the agent can't be started or reached."""
     turn = decision.talk(channel).turn
     if turn is not None:
-        say_unavailable(decision, channel, turn.agent, turn.answers, error=reason, code=code)
+        notices.say(decision, channel, turn.agent, code, error=reason, answers=turn.answers)
         _over(decision, channel, turn.agent)
-
-
-def say_unavailable(
-    decision: Decision,
-    channel: ChannelId,
-    agent: AgentName,
-    message: MessageId,
-    *,
-    error: Problem,
-    code: str = "agent-unavailable",
-) -> None:
-    said = Message(
-        id=decision.message_id(),
-        channel=channel,
-        createdAt=decision.ts,
-        role=Role.SYSTEM,
-        agent=agent,
-        answers=message,
-        code=code,
-        error=error,
-    )
-    decision.say(MessageUpdated(channel=channel, message=said))
 
 
 def _over(decision: Decision, channel: ChannelId, agent: AgentName) -> None:

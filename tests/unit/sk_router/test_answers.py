@@ -490,7 +490,6 @@ def test_an_unknown_kind_outside_a_turn_is_noted_and_makes_no_message() -> None:
         "fs/read_text_file",
         "fs/write_text_file",
         "terminal/create",
-        "elicitation/create",
         "craft/drainMidTurnQueue",
         "_vendor/ask",
     ],

@@ -287,7 +287,7 @@ def test_a_restart_by_hand_answers_what_waits_with_the_new_life() -> None:
     p.passes(400)
     assert [one["method"] for one in p.sent()] == ["session/new"]
     p.answers("alice", 2, {"sessionId": "s2"})
-    assert [one["params"]["prompt"][0]["text"] for one in p.sent()] == ["next"]
+    assert [one["params"]["prompt"][-1]["text"] for one in p.sent()] == ["next"]
 
 
 def test_an_agent_that_fails_to_start_leaves_a_word_in_the_channel() -> None:

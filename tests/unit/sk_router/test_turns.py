@@ -21,7 +21,7 @@ ALICE = AgentName("alice")
 
 def prompts(p: Playbook, name: str = "alice") -> list[str]:
     return [
-        one["params"]["prompt"][0]["text"]
+        one["params"]["prompt"][-1]["text"]
         for one in p.sent(name)
         if one.get("method") == "session/prompt"
     ]
@@ -297,7 +297,6 @@ def waiting_for_session() -> tuple[Playbook, ChannelId]:
 @pytest.mark.parametrize(
     ("answer", "code", "said"),
     [
-        ({"error": {"code": -32000, "message": "Log in"}}, "login-needed", "Log in"),
         ({"error": {"code": -32603, "message": "Bad"}}, "agent-unavailable", "Bad"),
         ({"result": None}, "agent-unavailable", "alice opened no session"),
         ({"result": {"sessionId": 7}}, "agent-unavailable", "alice opened no session"),

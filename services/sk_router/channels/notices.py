@@ -1,0 +1,28 @@
+"""System messages: what Sidekicks itself says in a channel, by a code that each client words."""
+
+from sk_bus.events import MessageUpdated
+from sk_bus.model import AgentName, ChannelId, Message, MessageId, Problem, Role
+from sk_router.decision import Decision
+
+
+def say(
+    decision: Decision,
+    channel: ChannelId,
+    agent: AgentName,
+    code: str,
+    *,
+    error: Problem | None = None,
+    answers: MessageId | None = None,
+) -> None:
+    """Say ``code`` about the agent; with ``answers`` it stands in the place of an answer."""
+    said = Message(
+        id=decision.message_id(),
+        channel=channel,
+        createdAt=decision.ts,
+        role=Role.SYSTEM,
+        agent=agent,
+        answers=answers,
+        code=code,
+        error=error,
+    )
+    decision.say(MessageUpdated(channel=channel, message=said))
