@@ -16,6 +16,7 @@ from sk_bus.codec import plain, value_of
 from sk_bus.commands import AnyCommand, Send
 from sk_bus.contract import (
     Answer,
+    Beats,
     Bus,
     Follow,
     Heartbeat,
@@ -75,6 +76,9 @@ class BusClient:
 
     def follow(self, after: Cursor, *, heartbeats: bool = False) -> Follow:
         return _follow(self._link, after, heartbeats=heartbeats)
+
+    def beats(self) -> Beats:
+        return _beats(self._link)
 
     async def command(self, command: AnyCommand, *, timeout: float = 60.0) -> Outcome:
         data = plain(command)
@@ -180,9 +184,13 @@ class _Producer:
 
 
 class _Unread:
-    """What the stream brought and the follower hasn't taken yet."""
+    """What the stream brought and the follower hasn't taken yet.
 
-    def __init__(self) -> None:
+    Without ``reports`` those of heartbeats aren't read: who only follows needs the head.
+    """
+
+    def __init__(self, *, reports: bool) -> None:
+        self._reports = reports
         self._items: deque[Batch | Heartbeat] = deque()
         self._bytes = 0
         self._arrived = asyncio.Event()
@@ -197,11 +205,11 @@ class _Unread:
                 self._items.append(batch)
             else:
                 epoch, head, reports = heartbeat_from(body)
-                beat = Heartbeat(
-                    epoch=epoch,
-                    head=head,
-                    reports={name: value_of(Report, data) for name, data in reports.items()},
-                )
+                read = {
+                    name: value_of(Report, data)
+                    for name, data in (reports.items() if self._reports else ())
+                }
+                beat = Heartbeat(epoch=epoch, head=head, reports=read)
                 if self._items and isinstance(self._items[-1], Heartbeat):
                     self._items.pop()  # only the newest is of interest
                 self._items.append(beat)
@@ -221,7 +229,7 @@ class _Unread:
 
 async def _follow(link: Link, after: Cursor, *, heartbeats: bool) -> Follow:
     gaps = Gaps(after)
-    unread = _Unread()
+    unread = _Unread(reports=heartbeats)
     leave = link.subscribe(unread.offer)
     try:
         async for delivered in _replay(link, gaps):
@@ -242,6 +250,18 @@ async def _follow(link: Link, after: Cursor, *, heartbeats: bool) -> Follow:
                     continue
             async for delivered in _replay(link, gaps):
                 yield delivered
+    finally:
+        leave()
+
+
+async def _beats(link: Link) -> Beats:
+    unread = _Unread(reports=True)
+    leave = link.subscribe(unread.offer, beats=True)
+    try:
+        while True:
+            item = await unread.next()
+            if isinstance(item, Heartbeat):
+                yield item
     finally:
         leave()
 

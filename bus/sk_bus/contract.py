@@ -95,6 +95,7 @@ class Answer:
 
 
 Follow = AsyncGenerator[Batch | Heartbeat | Resync, None]
+Beats = AsyncGenerator[Heartbeat, None]
 
 
 class Producer(Protocol):
@@ -136,6 +137,12 @@ class Bus(Protocol):
         An ``after`` of epoch 0 begins with a Resync at the head of now, that of seq 0 in the
         present epoch at the floor. Empty batches come as they pass and may be missed.
         ``heartbeats`` also yields the bus's heartbeats.
+        """
+
+    def beats(self) -> Beats:
+        """The bus's heartbeats alone, for ever, from the next one on.
+
+        For those whom the log is no concern of: it doesn't wake them.
         """
 
     async def command(self, command: AnyCommand, *, timeout: float = 60.0) -> Outcome:

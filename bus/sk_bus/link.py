@@ -17,7 +17,7 @@ import zmq
 
 from sk_bus.errors import MalformedError, RefusedError, UnreachableError, problem
 from sk_bus.paths import Instance
-from sk_bus.wire import reply_from, request
+from sk_bus.wire import HEARTBEAT, reply_from, request
 
 _log = logging.getLogger("sk.link")
 _AT_ONCE = 200
@@ -37,8 +37,11 @@ class Link(Protocol):
             UnreachableError: no answer within ``timeout`` seconds (``None``: wait for ever).
         """
 
-    def subscribe(self, sink: Sink) -> Callable[[], None]:
-        """Give ``sink`` both frames of everything published; what is returned ends that."""
+    def subscribe(self, sink: Sink, *, beats: bool = False) -> Callable[[], None]:
+        """Give ``sink`` both frames of everything published; what is returned ends that.
+
+        ``beats``: of heartbeats alone. What goes on in the log then wakes nobody here.
+        """
 
     async def close(self) -> None:
         """Let go of the sockets."""
@@ -51,7 +54,7 @@ class ZmqLink:
         self._instance = instance
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
         self._askers: dict[str, _Asker] = {}
-        self._stream: _Stream | None = None
+        self._streams: dict[bytes, _Stream] = {}
 
     async def ask(self, to: str, verb: str, argument: Any, *, timeout: float | None) -> Any:
         asker = self._askers.get(to)
@@ -61,10 +64,12 @@ class ZmqLink:
             asker = self._askers[to] = _Asker(self._context, address, to)
         return await asker.ask(verb, argument, timeout)
 
-    def subscribe(self, sink: Sink) -> Callable[[], None]:
-        if self._stream is None:
-            self._stream = _Stream(self._context, self._instance.publications)
-        stream = self._stream
+    def subscribe(self, sink: Sink, *, beats: bool = False) -> Callable[[], None]:
+        topic = bytes((HEARTBEAT,)) if beats else b""
+        stream = self._streams.get(topic)
+        if stream is None:
+            stream = _Stream(self._context, self._instance.publications, topic)
+            self._streams[topic] = stream
         stream.sinks.append(sink)
 
         def leave() -> None:
@@ -76,9 +81,9 @@ class ZmqLink:
         for asker in self._askers.values():
             asker.close()
         self._askers.clear()
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        for stream in self._streams.values():
+            stream.close()
+        self._streams.clear()
 
 
 class Readable:
@@ -227,16 +232,16 @@ class _Asker:
 
 
 class _Stream:
-    """The SUB socket, for all who follow."""
+    """The SUB socket, for all who follow. ``topic`` is how each header must begin."""
 
-    def __init__(self, context: zmq.Context[Any], address: str) -> None:
+    def __init__(self, context: zmq.Context[Any], address: str, topic: bytes) -> None:
         self.sinks: list[Sink] = []
         socket = context.socket(zmq.SUB)
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.RCVHWM, _HIGH_WATER)
         socket.setsockopt(zmq.RECONNECT_IVL, 10)
         socket.setsockopt(zmq.RECONNECT_IVL_MAX, 50)
-        socket.setsockopt(zmq.SUBSCRIBE, b"")
+        socket.setsockopt(zmq.SUBSCRIBE, topic)
         socket.connect(address)
         self._readable = Readable(socket, self._taken)
 

@@ -19,7 +19,7 @@ from sk_bus.instructions import Commit, Known, Now, Prune, Read, Refuse, Reply
 from sk_bus.link import Sink
 from sk_bus.queries import QUERIES
 from sk_bus.sequencer import Sequencer, replayed
-from sk_bus.wire import Batch, heartbeat, packed, unpacked
+from sk_bus.wire import HEARTBEAT, Batch, heartbeat, packed, unpacked
 
 Q = TypeVar("Q")
 # As Service.answered: takes verb and argument, returns [value, epoch, cursor].
@@ -195,8 +195,12 @@ class MemoryLink:
         except SidekicksError as error:
             raise RefusedError(error.problem) from error
 
-    def subscribe(self, sink: Sink) -> Callable[[], None]:
-        return self._bus.subscribe(sink)
+    def subscribe(self, sink: Sink, *, beats: bool = False) -> Callable[[], None]:
+        def beat(header: bytes, body: bytes) -> None:
+            if header[:1] == bytes((HEARTBEAT,)):
+                sink(header, body)
+
+        return self._bus.subscribe(beat if beats else sink)
 
     async def close(self) -> None:
         """Nothing is held."""

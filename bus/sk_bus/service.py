@@ -64,6 +64,8 @@ class Service:
         self.details: dict[str, Any] = {}
         self.state = "degraded" if degraded else "running"
         self.log = logging.getLogger(f"sk.{name}")
+        # False: it answers from what it knows without the log, and asks how far that has come.
+        self.follows = True
         self._handlers: dict[str, Handler] = {}
         self._moves = asyncio.Event()
 
@@ -96,6 +98,8 @@ class Service:
         )
 
     async def _reached(self, seq: int) -> None:
+        if self.cursor < seq and not self.follows:
+            self.advance((await self.bus.hello()).head)
         while self.cursor < seq:
             self._moves.clear()
             await self._moves.wait()

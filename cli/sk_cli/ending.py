@@ -9,9 +9,8 @@ import signal
 
 from sk_bus.client import connect
 from sk_bus.commands import Shutdown
-from sk_bus.contract import Bus, Heartbeat
+from sk_bus.contract import Bus
 from sk_bus.errors import RefusedError, UnreachableError
-from sk_bus.model import Cursor
 from sk_bus.paths import Instance
 from sk_bus.supervisor import NotRunningError
 from sk_cli import asking, instances, observing, orphans, sweeping
@@ -62,10 +61,9 @@ async def _absent(bus: Bus, instance: Instance) -> list[str]:
     present: set[str] = set()
     try:
         async with asyncio.timeout(_REPORTS_WITHIN):
-            async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
-                if isinstance(item, Heartbeat):
-                    states = await observing.reported(instance, item)
-                    present = {name for name in _NEEDED if name in states}
+            async for beat in bus.beats():
+                states = await observing.reported(instance, beat)
+                present = {name for name in _NEEDED if name in states}
                 if len(present) == len(_NEEDED):
                     break
     except TimeoutError:

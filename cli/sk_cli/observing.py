@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from sk_bus.contract import Bus, Heartbeat
-from sk_bus.model import Cursor
 from sk_bus.paths import Instance
 from sk_bus.queries import SERVICES
 from sk_bus.supervisor import Process
@@ -32,9 +31,8 @@ async def heartbeat(bus: Bus, timeout: float) -> Heartbeat | None:
     """The bus's next heartbeat; ``None`` when none comes in time."""
     try:
         async with asyncio.timeout(timeout):
-            async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
-                if isinstance(item, Heartbeat):
-                    return item
+            async for beat in bus.beats():
+                return beat
     except TimeoutError:
         pass
     return None

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from sk_bus import service as harness
 from sk_bus.contract import Heartbeat, Report
 from sk_bus.events import ComponentStateChanged
-from sk_bus.model import ComponentName, Cursor
-from sk_bus.wire import Batch
+from sk_bus.model import ComponentName
 from sk_config.components import (
     Ask,
     BusHeard,
@@ -75,15 +74,9 @@ class Processes:
             await asyncio.sleep(_TICK)
 
     async def _listen(self) -> None:
-        hello = self._service.hello
-        after = Cursor(epoch=hello.epoch, seq=hello.head)
-        async for item in self._service.bus.follow(after, heartbeats=True):
-            match item:
-                case Batch():
-                    self._service.advance(item.last)
-                case Heartbeat():
-                    self._service.advance(item.head)
-                    self._heartbeat(item)
+        async for beat in self._service.bus.beats():
+            self._service.advance(beat.head)
+            self._heartbeat(beat)
 
     def _heartbeat(self, beat: Heartbeat) -> None:
         self._feed(BusHeard(now=_now(), wall=_wall()))

@@ -55,6 +55,8 @@ class _Desk:
         self._speech = Speech(hello.epoch, None)
         self._components = watch.Components()
         self._history_problem = hello.historyProblem
+        # What is said in the log decides nothing here: it need not wake us.
+        service.follows = False
         service.advance(hello.head)
         # Before anything is awaited: a query may be there already, and waits for what it needs.
         service.answers(Current, self._current)

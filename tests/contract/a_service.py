@@ -31,6 +31,9 @@ async def body(service: Service) -> None:
         return PreviewView(answering=(), unknown=(query.text,))
 
     service.answers(Preview, preview)
+    if os.environ.get("KNOWS_BY_ITSELF"):
+        service.follows = False
+        await hold.wait()
     service.details = {"hello": 1}
     async for batch in service.bus.follow(Cursor(epoch=service.hello.epoch, seq=0)):
         assert isinstance(batch, Batch)

@@ -243,6 +243,22 @@ async def test_reports_come_back_in_heartbeats(bench: Bench) -> None:
         assert beat.reports["x"].heard > 0
 
 
+async def test_who_wants_heartbeats_alone_is_given_nothing_else(bench: Bench) -> None:
+    async with bench.client() as bus, producing(bus, "p") as producer:
+        epoch = (await bus.hello()).epoch
+        beats = bus.beats()
+        async with asyncio.timeout(10):
+            first = await anext(beats)
+            producer.put([line("1")], 1)
+            await producer.drained()
+            await bus.report(Report(service="x", pid=7, epoch=epoch, cursor=5))
+            second = await anext(beats)
+            if second.head == epoch:  # it was on its way before
+                second = await anext(beats)
+        assert (first.epoch, first.head) == (epoch, epoch)
+        assert (second.epoch, second.head) == (epoch, epoch + 1)
+
+
 # --- commands -------------------------------------------------------------------------------
 
 

@@ -95,6 +95,15 @@ async def test_a_query_waits_until_its_owner_has_read_far_enough(zmq_bench: ZmqB
             assert (await asked).asOf.seq >= after
 
 
+async def test_who_does_not_follow_asks_how_far_the_log_has_come(zmq_bench: ZmqBench) -> None:
+    async with zmq_bench.client() as bus, producing(bus, "p") as producer:
+        with serving(zmq_bench, KNOWS_BY_ITSELF="1"):
+            producer.put([line("1")], 1)
+            await producer.drained()
+            head = (await bus.hello()).head
+            assert (await bus.query(preview("hi"), after=head)).asOf.seq == head
+
+
 @pytest.mark.parametrize(("text", "id_"), [("refuse", "told"), ("raise", "query-failed")])
 async def test_what_goes_wrong_in_a_query_is_told_and_others_are_answered(
     zmq_bench: ZmqBench, text: str, id_: str

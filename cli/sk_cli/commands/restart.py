@@ -6,8 +6,7 @@ import time
 import click
 
 from sk_bus.client import connect
-from sk_bus.contract import Bus, Heartbeat
-from sk_bus.model import Cursor
+from sk_bus.contract import Bus
 from sk_bus.paths import Instance
 from sk_bus.queries import SERVICES
 from sk_cli import instances
@@ -65,11 +64,9 @@ async def _healthy(instance: Instance, name: str, timeout: float) -> int:
 
 async def _reports(bus: Bus, instance: Instance, name: str) -> int:
     supervisor = instances.supervisor(instance)
-    async for item in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
-        if not isinstance(item, Heartbeat):
-            continue
+    async for beat in bus.beats():
         pid = (await asyncio.to_thread(supervisor.processes))[name].pid
-        report = item.reports.get(name)
+        report = beat.reports.get(name)
         # The bus doesn't report to itself: its heartbeat is its report.
         if pid and (name == "bus" or (report is not None and report.pid == pid)):
             return pid
