@@ -113,6 +113,7 @@ def system_text(message: Message) -> str:
         "agent-unavailable": f"{agent} can't answer",
         "memory-lost": f"{agent} has lost its own memory of this conversation",
         "login-needed": f"{agent} wants a login",
+        "mcp-left-out": f"{agent} works without some MCP servers",
         "permission-ruled": f"a rule answered {agent}'s request",
     }
     return sentences.get(message.code or "", f"{message.code} {agent}".strip()) + why

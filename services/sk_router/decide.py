@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from sk_bus.commands import Command
 from sk_bus.errors import problem
 from sk_bus.events import ConfigChanged
@@ -204,7 +206,7 @@ def _initialized(decision: Decision, agent: AgentName, answer: messages.Answer) 
             "wrong-protocol",
             "{agent} speaks version {version} of ACP; Sidekicks speaks version {ours}",
             agent=agent,
-            version=version,
+            version=orjson.dumps(version).decode()[:50],
             ours=messages.VERSION,
         )
         lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
@@ -258,7 +260,12 @@ def _timer(decision: Decision, id_: str) -> None:
     match kind:
         case "start":
             agent = AgentName(about)
-            late = problem("start-late", "{agent} didn't start in time", agent=agent)
+            late = problem(
+                "start-late",
+                "{agent} gave no answer to initialize in {seconds} s",
+                agent=agent,
+                seconds=lives.patience(decision, agent),
+            )
             lives.step(decision, agent, lifecycle.HandshakeFailed(late))
         case "session":
             sessions.late(decision, ChannelId(about))

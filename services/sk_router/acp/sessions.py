@@ -14,6 +14,7 @@ from sk_bus.errors import problem
 from sk_bus.internal import SessionChanged
 from sk_bus.model import AgentName, ChannelId, Problem, SessionId
 from sk_router.acp import capabilities, failures, messages, openings, updates
+from sk_router.agents import lives
 from sk_router.channels import answers, turns
 from sk_router.decision import Decision
 from sk_router.records import Call, Early, Gate, Session
@@ -221,7 +222,13 @@ def late(decision: Decision, channel: ChannelId) -> None:
         agent = AgentName(key)
         for call in openings.pending(decision, channel, agent):
             openings.give_up(decision, agent, call)
-            reason = problem("session-late", "{agent} opened no session in time", agent=agent)
+            reason = problem(
+                "session-late",
+                "{agent} gave no answer to {method} in {seconds} s",
+                agent=agent,
+                method=call.method,
+                seconds=lives.patience(decision, agent),
+            )
             if call.method != "session/new":
                 # Not tried again: what is too long once is so for good, more often than not.
                 openings.lose(decision, channel, agent, reason)

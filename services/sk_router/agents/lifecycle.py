@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from sk_bus.errors import problem
 from sk_bus.internal import FactExited
-from sk_bus.model import AgentConfig, AgentState, ChannelId, CommandId, Problem
+from sk_bus.model import AgentConfig, AgentName, AgentState, ChannelId, CommandId, Problem
+from sk_router.agents import ends
 from sk_router.records import AuthMethod, Life
 
 STOPPED, STARTING, READY, BUSY, ERROR = AgentState
@@ -89,7 +90,7 @@ class Exited:
     """The process group is empty."""
 
     fact: FactExited
-    name: str
+    name: AgentName
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ class Terminate:
 @dataclass(frozen=True, slots=True)
 class Succeed:
     commands: tuple[CommandId, ...]
+    value: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,14 +294,14 @@ def _stop(life: Life, event: StopAsked) -> tuple[Life, list[Instruction]]:
     return after, [Terminate(), Show(), *given_up]
 
 
-def _exit(life: Life, fact: FactExited, name: str) -> tuple[Life, list[Instruction]]:
+def _exit(life: Life, fact: FactExited, name: AgentName) -> tuple[Life, list[Instruction]]:
     starting = life.state is STARTING
     error: Problem | None = None
     if life.ending in ("failed", "deaf"):
         error = life.failure
     elif not (life.stopping or life.halted or fact.asked):
-        error = _ended(fact, name, starting=starting)
-    if error is not None and starting and fact.stderr:
+        error = ends.unasked(fact, name, starting=starting)
+    if error is not None and fact.stderr:
         error = replace(error, params={**error.params, "stderr": list(fact.stderr)})
     said = error or was_stopped(life.ending)
     gone = Life(
@@ -315,18 +317,7 @@ def _exit(life: Life, fact: FactExited, name: str) -> tuple[Life, list[Instructi
         refused = [Refuse(life.starters, said)]
     return gone, [
         Show(),
-        Succeed(life.stoppers),
+        Succeed(life.stoppers, ends.asked(fact)),
         *refused,
         TellGone(life.inc, said, fact.taken),
     ]
-
-
-def _ended(fact: FactExited, name: str, *, starting: bool) -> Problem:
-    if fact.problem is not None:
-        return fact.problem
-    how = f"signal {fact.signal}" if fact.signal is not None else f"exit code {fact.code}"
-    if starting:
-        return problem(
-            "start-failed", "{agent} ended while it started ({how})", agent=name, how=how
-        )
-    return problem("agent-ended", "{agent} ended by itself ({how})", agent=name, how=how)

@@ -15,9 +15,18 @@ from sk_router.agents import lifecycle, pool
 from sk_router.decision import Became, Decision
 from sk_router.records import Call, Life
 
+_START_TIMEOUT = 30_000
+
 
 def configured(decision: Decision, agent: AgentName) -> AgentConfig | None:
     return next((one for one in decision.state.config.agents if one.name == agent), None)
+
+
+def patience(decision: Decision, agent: AgentName) -> float:
+    """How long the agent may take to start, and to open a session, in seconds."""
+    config = configured(decision, agent)
+    milliseconds = config.startTimeout if config is not None else _START_TIMEOUT
+    return milliseconds / 1000 if milliseconds % 1000 else milliseconds // 1000
 
 
 def step(decision: Decision, agent: AgentName, event: lifecycle.Event) -> None:
@@ -46,8 +55,8 @@ def _perform(
         case lifecycle.Terminate():
             decision.untimer(f"start/{agent}")
             decision.say(DoStop(agent=agent, inc=life.inc))
-        case lifecycle.Succeed(commands):
-            decision.succeed(commands)
+        case lifecycle.Succeed(commands, value):
+            decision.succeed(commands, value)
         case lifecycle.Refuse(commands, problem):
             decision.refuse(commands, problem)
         case lifecycle.TellReady():

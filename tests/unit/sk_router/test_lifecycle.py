@@ -1,5 +1,7 @@
 """The table of section 3 of the specification, row by row, and what the rows leave open."""
 
+from typing import Any
+
 import pytest
 
 from sk_bus.errors import problem
@@ -49,7 +51,7 @@ TWO = CommandId("two")
 
 def exited(*, asked: bool = False, code: int = 3, stderr: tuple[str, ...] = ()) -> Exited:
     fact = FactExited(agent=ALICE, inc=7, taken=1, asked=asked, code=code, stderr=stderr)
-    return Exited(fact, "alice")
+    return Exited(fact, ALICE)
 
 
 def after(*events: Event, life: Life | None = None) -> Life:
@@ -79,6 +81,9 @@ FAILED = after(exited(), life=STARTED)
         (IS_READY, Claimed(ROOM), BUSY, [Show]),
         (IS_BUSY, Released(9), READY, [Show]),
         (IS_READY, StopAsked("asked"), READY, [Terminate, Show]),
+        (IS_READY, StopAsked("closing"), READY, [Terminate, Show]),
+        (IS_READY, StopAsked("removed"), READY, [Terminate, Show]),
+        (IS_BUSY, StopAsked("asked"), BUSY, [Terminate, Show]),
         (IS_BUSY, StopAsked("closing"), BUSY, [Terminate, Show]),
         (IS_BUSY, StopAsked("removed"), BUSY, [Terminate, Show]),
         (IS_READY, StopAsked("idle"), READY, [Terminate, Show]),
@@ -86,6 +91,7 @@ FAILED = after(exited(), life=STARTED)
         (IS_READY, exited(), ERROR, [Show, Succeed, TellGone]),
         (IS_BUSY, exited(), ERROR, [Show, Succeed, TellGone]),
         (STARTED, StopAsked("asked"), STARTING, []),
+        (STARTED, StopAsked("removed"), STARTING, []),
         (IS_BUSY, StayedDeaf(), BUSY, [Terminate, Show]),
     ],
 )
@@ -127,16 +133,62 @@ def test_a_launch_spawns_and_the_handshake_begins_when_the_process_runs() -> Non
     assert handle(life, CameUp())[1] == []
 
 
-def test_a_failed_start_carries_the_last_lines_of_stderr() -> None:
-    life = after(HandshakeFailed(NO), exited(stderr=("no key",)), life=STARTED)
+@pytest.mark.parametrize("life", [after(HandshakeFailed(NO), life=STARTED), STARTED, IS_BUSY])
+def test_an_error_carries_the_last_lines_of_stderr(life: Life) -> None:
+    life = after(exited(stderr=("no key",)), life=life)
     assert life.error is not None
-    assert life.error.params == {"stderr": ["no key"]}
+    assert life.error.params["stderr"] == ["no key"]
 
 
-def test_an_agent_that_ended_by_itself_says_how() -> None:
-    assert after(exited(code=3), life=IS_BUSY).error == problem(
-        "agent-ended", "{agent} ended by itself ({how})", agent="alice", how="exit code 3"
-    )
+@pytest.mark.parametrize(
+    ("end", "id_", "said"),
+    [
+        ({"code": 0}, "agent-finished", "alice ended by itself, without an error (exit code 0)"),
+        ({"code": 3}, "agent-ended", "alice ended by itself (exit code 3)"),
+        ({"signal": 11}, "agent-crashed", "alice crashed (signal 11, SIGSEGV)"),
+        (
+            {"signal": 9},
+            "agent-killed",
+            "alice was killed from outside (signal 9, SIGKILL): by somebody, or for want of memory",
+        ),
+        ({"problem": NO}, "agent-error", "no"),
+    ],
+)
+@pytest.mark.parametrize("life", [IS_READY, IS_BUSY])
+def test_an_end_that_nobody_asked_for_says_which_kind_it_is(
+    life: Life, end: dict[str, Any], id_: str, said: str
+) -> None:
+    error = handle(life, Exited(FactExited(agent=ALICE, inc=7, taken=1, asked=False, **end), ALICE))
+    assert error[0].error is not None
+    assert (error[0].state, error[0].error.id, error[0].error.message) == (ERROR, id_, said)
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ({"code": 0}, "it ended by itself when asked to (exit code 0)"),
+        ({"signal": 15}, "it was ended by a signal (signal 15, SIGTERM)"),
+        ({"signal": 9}, "it had to be killed"),
+        ({"signal": 64_000}, "it was ended by a signal (signal 64000)"),
+        ({"problem": NO}, "it ended by itself when asked to (no)"),
+    ],
+)
+def test_an_end_that_was_asked_for_is_no_error_and_says_what_it_took(
+    end: dict[str, Any], said: str
+) -> None:
+    life = after(StopAsked("asked", TWO), life=IS_BUSY)
+    fact = FactExited(agent=ALICE, inc=7, taken=1, asked=True, **end)
+    life, done = handle(life, Exited(fact, ALICE))
+    assert (life.state, life.error) == (STOPPED, None)
+    assert Succeed((TWO,), said) in done
+
+
+@pytest.mark.parametrize("end", [{"code": 0}, {"code": 3}, {"signal": 9}])
+def test_an_end_while_it_starts_is_a_start_that_failed(end: dict[str, Any]) -> None:
+    fact = FactExited(agent=ALICE, inc=7, taken=1, asked=False, **end)
+    life, _ = handle(STARTED, Exited(fact, ALICE))
+    assert life.error is not None
+    assert (life.state, life.error.id) == (ERROR, "start-failed")
 
 
 def test_an_agent_that_ended_while_it_answered_cancel_late_is_not_heard() -> None:
@@ -151,7 +203,8 @@ def test_commands_are_answered_at_completion() -> None:
     assert Succeed((ONE,)) in done
     stopping, done = handle(ready, StopAsked("asked", TWO))
     assert kinds(done) == [Terminate, Show]
-    assert Succeed((TWO,)) in handle(stopping, exited(asked=True))[1]
+    said = Succeed((TWO,), "it ended by itself when asked to (exit code 3)")
+    assert said in handle(stopping, exited(asked=True))[1]
 
 
 def test_a_start_that_fails_says_so_to_whoever_asked() -> None:

@@ -101,6 +101,7 @@ export const en = {
   "system.memory-lost": "{agent} doesn't remember this conversation any more; it was told the last messages",
   "system.login-needed": "{agent} needs a login",
   "system.permission-ruled": "A rule of the configuration answered {agent}'s request",
+  "system.mcp-left-out": "{agent} works without some MCP servers",
   "system.other": "{code}",
 
   "thought.live": "Thinking…",

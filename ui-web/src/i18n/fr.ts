@@ -90,6 +90,7 @@ export const fr = {
   "system.memory-lost": "{agent} ne se souvient plus de cette conversation ; les derniers messages lui ont été redits",
   "system.login-needed": "{agent} demande une connexion à un compte",
   "system.permission-ruled": "Une règle de la configuration a répondu à la demande de {agent}",
+  "system.mcp-left-out": "{agent} travaille sans certains serveurs MCP",
   "system.other": "{code}",
   "thought.live": "Réflexion…",
   "thought.over": "Réflexion",
