@@ -222,7 +222,7 @@ describe("agents", () => {
   });
 
   it("are those of the configuration, in its order", () => {
-    const agent = { digest: "", cwd: "/", icon: "", description: "", startTimeout: 1, permissions: [], mcpServers: 0 };
+    const agent = { digest: "", cwd: "/", icon: "", description: "", startTimeout: 1, permissions: [], mcpServers: 0, mcpTransports: [] };
     const config = {
       theme: "dark" as const,
       language: "fr" as const,
