@@ -6,6 +6,7 @@ start is quick.
 
 import difflib
 import importlib
+import io
 import os
 import sys
 from typing import Any, NoReturn
@@ -81,6 +82,10 @@ def main() -> NoReturn:
 
 def called(arguments: list[str]) -> int:
     """Run the command line ``arguments``; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Whatever the locale can't write, or half of a surrogate pair: a mark, no traceback.
+            stream.reconfigure(errors="backslashreplace")
     try:
         # Not root.main(): it would end the process by itself where a pipe was closed.
         with root.make_context("sk-cli", arguments) as context:

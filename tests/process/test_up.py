@@ -160,6 +160,15 @@ def test_exit_codes_say_what_went_wrong(
     assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
 
 
+def test_a_text_that_is_not_utf_8_is_refused_and_nothing_else_notices(
+    shared: TestInstance,
+) -> None:
+    ended = shared.cli("send", "@demo", "caf\udce9", check=False)
+    assert ended.returncode == 2
+    assert "byte 4 is 0xe9" in ended.stderr
+    shared.cli("send", "@demo", "help", "--wait")
+
+
 def test_restarting_a_component_gives_it_a_new_process(shared: TestInstance) -> None:
     before = shared.pids()
     (said,) = shared.json("restart", "history")

@@ -4,6 +4,7 @@ Only what agents write goes to stdout; tools, requests for leave and ends go to 
 """
 
 import asyncio
+import os
 import sys
 from typing import Any
 
@@ -73,10 +74,18 @@ def command(
 
 def _text(words: tuple[str, ...]) -> str:
     if words == ("-",) or (not words and not sys.stdin.isatty()):
-        return sys.stdin.read()
-    if not words:
+        given = sys.stdin.buffer.read()
+    elif words:
+        given = os.fsencode(" ".join(words))
+    else:
         raise click.UsageError("what shall be sent? Give the text, or - to read it from stdin")
-    return " ".join(words)
+    try:
+        return given.decode()
+    except UnicodeDecodeError as error:
+        raise click.UsageError(
+            f"the text is not UTF-8 (byte {error.start + 1} is 0x{given[error.start]:02x}); "
+            "convert it first, with iconv for instance"
+        ) from error
 
 
 class _Waiting:

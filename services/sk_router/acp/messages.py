@@ -144,7 +144,12 @@ def same_id(ours: int, theirs: Any) -> bool:
 
 
 def _line(data: dict[str, Any]) -> str:
-    return orjson.dumps({"jsonrpc": "2.0", **data}).decode()
+    whole = {"jsonrpc": "2.0", **data}
+    try:
+        return orjson.dumps(whole).decode()
+    except TypeError:
+        # Half of a surrogate pair in what a client or an old message holds; see `loaded`.
+        return orjson.dumps(_mended(whole)).decode()
 
 
 def request(n: int, method: str, params: dict[str, Any]) -> str:

@@ -20,11 +20,13 @@ from sk_router.decision import Decision
 from sk_router.recipients import recipients
 from sk_router.records import Queued
 from sk_router.state import place
+from sk_router.texts import whole_characters
 
 
 def send(decision: Decision, channel: ChannelId, text: Text) -> MessageId:
     """Accept a user's message; it is answered now, or waits."""
     made = decision.message_id()
+    text = whole_characters(text) if isinstance(text, str) else text
     entry = Queued(messageId=made, seq=decision.seq, createdAt=decision.ts, text=text)
     talk = decision.talk(channel)
     waits = bool(talk.queue) or hindrance(decision, channel) is not None

@@ -1,5 +1,7 @@
 """Turns of direct conversations: the queue, cancel, the quiet between prompts, how answers end."""
 
+import json
+
 import pytest
 
 from sk_bus.commands import Cancel, Create, Direct, Open, Rename, Send
@@ -14,6 +16,7 @@ from sk_bus.events import (
 )
 from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn, FactFrame, SessionChanged
 from sk_bus.model import AgentName, BlobRef, ChannelId, WaitingFor
+from sk_router.acp import messages
 from tests.support.playbook import Playbook, agent, chunk, permission, update
 
 ALICE = AgentName("alice")
@@ -51,6 +54,20 @@ def test_the_first_answer_from_nothing_to_its_end() -> None:
     assert p.states() == [("alice", "ready")]
     assert [(one.busy, one.queued) for one in p.of(TurnChanged)] == [(False, 0)]
     assert [one.open for one in p.of(DoTurn)] == [False]
+
+
+def test_half_of_a_surrogate_pair_in_a_message_is_marked_and_sent() -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    end(p)
+    p.passes(1_000)
+    p.send(channel, "a\udcff b\ud83d\ude00")
+    assert prompts(p) == ["a\ufffd b\U0001f600"]
+
+
+def test_an_old_message_with_half_of_a_surrogate_pair_is_told_all_the_same() -> None:
+    line = messages.request(3, "session/prompt", {"prompt": [{"text": "a\udcff"}]})
+    assert json.loads(line)["params"] == {"prompt": [{"text": "a\ufffd"}]}
 
 
 def test_the_direct_conversation_is_made_once() -> None:
