@@ -1,0 +1,34 @@
+"""What the page connects to."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from sk_bus import paths
+from sk_gateway.server import listening
+
+
+def test_small_frames_go_out_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CONFIG_HOME", "STATE_HOME", "RUNTIME_DIR"):
+        monkeypatch.setenv(f"XDG_{name}", str(tmp_path / name[:1].lower()))
+    instance = paths.instance()
+    instance.port.parent.mkdir(parents=True, exist_ok=True)
+
+    async def accepted() -> int:
+        options: asyncio.Queue[int] = asyncio.Queue()
+
+        async def served(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            ours: socket.socket = writer.get_extra_info("socket")
+            options.put_nowait(ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listener = listening(instance)
+        async with await asyncio.start_server(served, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            option = await options.get()
+            writer.close()
+        return option
+
+    assert asyncio.run(accepted()) != 0
