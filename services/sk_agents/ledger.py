@@ -118,6 +118,12 @@ class Ledger:
         self._lives.pop(agent, None)
         self._ended[agent] = max(inc, self._ended.get(agent, -1))
 
-    def finished(self, agent: str, inc: int) -> bool:
-        """Whether the end of this life has been published, or belongs to another epoch."""
-        return inc < self._epoch or inc <= self._ended.get(agent, -1)
+    def over(self, agent: str, inc: int) -> bool:
+        """Whether a life whose folder is there is nobody's any more.
+
+        One that we know nothing of was begun just before a former one of us died, and its order is
+        still to be read: an ``inc`` is older than its order, so the cursor can't tell.
+        """
+        life = self._lives.get(agent)
+        newer = life is not None and inc < life.inc
+        return newer or inc < self._epoch or inc <= self._ended.get(agent, -1)

@@ -204,11 +204,8 @@ class Executor:
             life = self._life(self._processes.place(agent, told.inc))
             self._group.create_task(self._live(life, None, None))
         for place in self._processes.places():
-            told_now = lives.get(place.agent)
-            if told_now is not None and told_now.inc == place.inc:
+            if not ledger.over(place.agent, place.inc):
                 continue
-            if place.inc > ledger.cursor and not ledger.finished(place.agent, place.inc):
-                continue  # its order to start is still to be read
             task = self._group.create_task(self._put_to_rest(place))
             self._ending.setdefault(place.agent, []).append(task)
 

@@ -46,9 +46,21 @@ def test_an_order_for_a_life_that_is_over_concerns_nobody() -> None:
     assert one.concerns("alice", 1006, 1007)
 
 
-def test_a_life_of_another_epoch_is_finished() -> None:
-    assert ledger().finished("alice", 999)
-    assert not ledger().finished("alice", 1001)
+def test_a_life_of_another_epoch_is_over() -> None:
+    assert ledger().over("alice", 999)
+
+
+def test_a_life_before_one_that_has_begun_is_over() -> None:
+    one = ledger()
+    one.began("alice", 1006)
+    assert one.over("alice", 1001)
+    assert not one.over("alice", 1006)
+
+
+def test_a_life_that_nobody_told_of_is_still_to_be_taken_up() -> None:
+    one = ledger()
+    one.read(1004, decided=2000)  # caused by 1003; its order to start stands at 1007
+    assert not one.over("alice", 1003)
 
 
 def test_what_was_told_survives() -> None:
