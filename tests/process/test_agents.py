@@ -110,7 +110,8 @@ async def test_an_agent_starts_answers_and_stops(executing: Executing) -> None:
     exited = await alice.exited()
     assert (exited.code, exited.asked, exited.taken) == (0, True, 3)
     await asyncio.to_thread(eventually_gone, alice.folder)
-    assert sorted(left(executing)) == sorted(p.pid for p in executing.processes.values())
+    ours = {process.pid for process in executing.processes.values()}
+    await asyncio.to_thread(only, executing, ours)  # the holder goes last
 
 
 @run
@@ -467,6 +468,8 @@ async def test_a_blocked_stdin_holds_up_nobody_else_and_no_stop(executing: Execu
 async def test_a_life_without_a_place_in_our_position_is_put_to_rest(executing: Executing) -> None:
     alice = await (await executing.agent()).ready()
     executing.kill("agents")
+    for task in executing.tasks:
+        task.cancel()  # the test's router doesn't live through an epoch's end
     executing.kill("bus")
     wipe(Path(executing.hello.directory) / "journal")
     executing.start("bus")
