@@ -151,13 +151,16 @@ class Playbook:
     def started(self, name: str, *offers: str, **result: Any) -> "Playbook":
         """Take the agent through its handshake; it ``offers`` load, resume, close."""
         self.up(name)
+        self.initialized(name, *offers, **result)
+        return self
+
+    def initialized(self, name: str, *offers: str, **result: Any) -> None:
         capabilities: dict[str, Any] = {
             "loadSession": "load" in offers,
             "sessionCapabilities": {one: {} for one in offers if one != "load"},
         }
         answer = {"protocolVersion": 1, "agentCapabilities": capabilities, **result}
         self.answers(name, 1, answer)
-        return self
 
     def direct(self, name: str) -> ChannelId:
         result = self.command(Direct, agent=AgentName(name))

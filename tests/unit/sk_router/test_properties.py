@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sk_bus.commands import AnswerPermission, Cancel, Direct, Restart, Send, Shutdown, Start, Stop
 from sk_bus.events import CommandResult, MessageUpdated, PermissionRequested, PermissionResolved
-from sk_bus.internal import DoSend, DoStart, DoStop
+from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn
 from sk_bus.model import AgentName
 from sk_bus.vocabulary import Event, encoded
 from tests.support.playbook import (
@@ -33,6 +33,8 @@ from tests.support.playbook import (
 )
 
 NAMES = ("alice", "bob", "carol")
+# Of an earlier session, one takes up the thread, one reads it again, one knows nothing.
+OFFERS = {"alice": ("resume", "load", "close"), "bob": ("load",), "carol": ()}
 LIMIT = 2
 
 # One of them is met more often, so that scripts get deep.
@@ -56,6 +58,8 @@ STEP = st.one_of(
     st.tuples(st.just("send"), WHO, TEXT),
     st.tuples(st.just("talk"), WHO, TEXT),
     st.tuples(st.just("talk"), WHO, TEXT),
+    st.tuples(st.just("converse"), WHO, st.sampled_from([1, 2])),
+    st.tuples(st.just("converse"), WHO, st.sampled_from([1, 2])),
     st.tuples(st.just("cancel"), WHO),
     st.tuples(st.just("command"), st.sampled_from([Start, Stop, Restart]), WHO),
     st.tuples(st.just("up"), WHO),
@@ -98,6 +102,10 @@ class World:
         self.sessions: dict[tuple[str, int], list[str]] = defaultdict(list)
         self.asked: list[PermissionRequested] = []
         self.requests: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+        self.given_up: set[tuple[str, int, int]] = set()
+        self.turns: set[str] = set()
+        self.pending: dict[str, str] = {}
+        self.ready: set[tuple[str, int]] = set()
         self.commands: list[str] = []
         self.accepted: list[str] = []
         self._seen = 0
@@ -115,13 +123,30 @@ class World:
                     assert self.alive.get(name) == inc, "a stop of nothing"
                     assert (name, inc) not in self.stopped, "stopped twice"
                     self.stopped.add((name, inc))
+                    self._may_stop(name, inc)
                 case DoSend():
                     self._sent(event)
+                case DoTurn(agent=name, open=True):
+                    self.turns.add(name)
+                case DoTurn(agent=name):
+                    self.turns.discard(name)
                 case PermissionRequested():
                     self.asked.append(event)
+                    self.pending[event.id] = event.agent
+                case PermissionResolved(id=id_):
+                    self.pending.pop(id_, None)
                 case _:
                     pass
         self._seen = len(self.p.log)
+
+    def _may_stop(self, name: str, inc: int) -> None:
+        """Invariant 10: nobody who is at work or waited for makes room, or is idle."""
+        if self.p.state.lives[name].ending not in ("idle", "evicted"):
+            return
+        assert name not in self.turns, "it was answering"
+        assert name not in self.pending.values(), "somebody is being asked"
+        waited = [n for n in self.unanswered[name, inc] if (name, inc, n) not in self.given_up]
+        assert waited == [], "an answer of it is awaited"
 
     def _sent(self, event: DoSend) -> None:
         key = (event.agent, event.inc)
@@ -137,6 +162,12 @@ class World:
             if frame["method"] == "session/prompt":
                 assert "session/prompt" not in open_.values(), "two prompts in flight"
             open_[event.n] = frame["method"]
+            if frame["method"] in ("session/load", "session/resume"):
+                self.sessions[key].append(frame["params"]["sessionId"])
+            if frame["method"] == "session/close":
+                self.given_up.add((*key, event.n))
+        if frame.get("method") == "$/cancel_request":
+            self.given_up.add((*key, frame["params"]["requestId"]))
 
     # --- what happens -----------------------------------------------------------------------
 
@@ -147,6 +178,8 @@ class World:
             case ("talk", name, text):
                 self._send(name, text)
                 self._serve(name)
+            case ("converse", name, lives):
+                self._converse(name, lives)
             case ("serve", name):
                 self._serve(name)
             case ("cancel", name):
@@ -223,12 +256,15 @@ class World:
             if not well:
                 self.p.answers(name, n, error={"code": -32603, "message": "no"})
             elif method == "initialize":
-                self.p.answers(name, n, {"protocolVersion": 1})
+                self.ready.add(key)
+                self.p.initialized(name, *OFFERS[name])
             elif method == "session/new":
                 self.sessions[key].append(f"{name}-{n}")
                 self.p.answers(name, n, {"sessionId": f"{name}-{n}"})
-            else:
+            elif method == "session/prompt":
                 self.p.answers(name, n, {"stopReason": "end_turn"})
+            else:
+                self.p.answers(name, n, {})
 
     def _serve(self, name: str) -> None:
         """Go as far as a prompt, if there is one."""
@@ -236,16 +272,33 @@ class World:
         if name in self.alive:
             self.p.up(name)
             self.look()
-        for _ in range(2):
+        for _ in range(3):
             if name in self.alive:
                 open_ = self.unanswered[name, self.alive[name]]
                 if "session/prompt" not in open_.values():
                     self._respond(name, well=True)
                     self.look()
+                    if any(gate.agent == name for gate in self.p.state.gates.values()):
+                        self.p.passes(300)
+                        self.look()
+
+    def _converse(self, name: str, lives: int) -> None:
+        """A message and its whole answer in each of so many lives, if nothing hinders."""
+        for life in range(lives):
+            if life:
+                self._exit(name)
+            self._send(name, "a")
+            self._serve(name)
+            for session in self._sessions(name)[-1:]:
+                self.p.updates(name, chunk("so"), session=session)
+            self._respond(name, well=True)
+            self.p.passes(2_000)
+            self.look()
 
     def _exit(self, name: str) -> None:
         if name in self.alive:
             inc = self.alive.pop(name)
+            self.turns.discard(name)
             self.p.exits(name, asked=(name, inc) in self.stopped, code=0)
             self.look()
 
@@ -363,6 +416,8 @@ def nothing_is_left(world: World) -> None:
     assert state.messages == {}
     assert state.tails == {}
     assert state.early == {}
+    assert state.gates == {}
+    assert {key for key in state.timers if key != "idle"} == set(), "a timer of nothing"
     pending = [ask for ask in state.asks.values() if ask.agent not in world.alive]
     assert pending == [], "a permission of nobody"
     for name, life in state.lives.items():
