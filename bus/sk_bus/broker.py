@@ -25,12 +25,13 @@ from sk_bus.journal import Journal, JournalError
 from sk_bus.opening import HeadFile, opened, pointed
 from sk_bus.process import Process
 from sk_bus.retention import CAP, KEEP, needed
+from sk_bus.seconds import until_next
 from sk_bus.sequencer import Sequencer, replayed
 from sk_bus.tuning import tuned
 from sk_bus.wire import answer, heartbeat, refusal, request_from, salvaged
 
 _BEAT = 0.2
-_IDLE_BEAT = 1.0
+_AFTER_REPORTS = 0.05
 _BUSY_FOR = 2.0  # the faster beat goes on so long after the last batch
 _SYNC = 1.0
 _PRUNE = 5.0
@@ -102,7 +103,8 @@ class Broker:
             now = time.monotonic()
             if now >= beat:
                 self._beat()
-                beat = now + (_BEAT if now < busy_until else _IDLE_BEAT)
+                # With nothing to do, just after the services have reported.
+                beat = now + (_BEAT if now < busy_until else until_next(now, late=_AFTER_REPORTS))
                 if self._process.orphaned():
                     self._log.info("whoever started the bus is gone")
                     return

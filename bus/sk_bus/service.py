@@ -27,12 +27,12 @@ from sk_bus.errors import (
 from sk_bus.link import Readable
 from sk_bus.process import Process
 from sk_bus.queries import QUERIES
+from sk_bus.seconds import until_next
 from sk_bus.wire import Position, answer, refusal, request_from, salvaged
 
 Q = TypeVar("Q")
 Handler = Callable[[Any], Awaitable[Any]]
 
-_REPORT = 1.0
 _SETTLED = 10.0
 _LARGEST_QUERY = 16 * 2**20
 _LONGEST_WAIT = 60.0
@@ -224,7 +224,7 @@ async def _reports(service: Service, process: Process) -> None:
             if process.degraded:
                 service.state = "running"
             process.settled()
-        await asyncio.sleep(_REPORT)
+        await asyncio.sleep(until_next(loop.time()))
 
 
 async def _serve(process: Process, body: Callable[[Service], Awaitable[None]]) -> None:

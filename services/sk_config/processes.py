@@ -17,6 +17,7 @@ from sk_bus import service as harness
 from sk_bus.contract import Heartbeat, Report
 from sk_bus.events import ComponentStateChanged
 from sk_bus.model import ComponentName
+from sk_bus.seconds import until_next
 from sk_config.components import (
     Ask,
     BusHeard,
@@ -35,7 +36,6 @@ from sk_config.components import (
 if TYPE_CHECKING:
     from sk_bus.supervisor import Supervisor
 
-_TICK = 1.0
 _TRIES = 20  # questions until supervisord has noticed a death; two suffice
 
 
@@ -71,7 +71,7 @@ class Processes:
     async def _tick(self) -> None:
         while True:
             self._feed(Ticked(now=_now(), wall=_wall()))
-            await asyncio.sleep(_TICK)
+            await asyncio.sleep(until_next(time.monotonic()))
 
     async def _listen(self) -> None:
         async for beat in self._service.bus.beats():

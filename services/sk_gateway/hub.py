@@ -11,10 +11,9 @@ from typing import Protocol
 
 from sk_bus.contract import Bus, Heartbeat, Resync
 from sk_bus.model import Cursor
+from sk_bus.seconds import until_next
 from sk_bus.wire import Batch
 from sk_gateway.frames import Bundle
-
-_TICK = 1.0
 
 
 class Listener(Protocol):
@@ -84,7 +83,7 @@ class Hub:
     async def tick(self) -> None:
         """Tell the listeners each second that passes, for ever."""
         while True:
-            await asyncio.sleep(_TICK)
+            await asyncio.sleep(until_next(time.monotonic()))
             now = time.monotonic()
             for listener in tuple(self._listeners):
                 listener.ticked(now)

@@ -1,5 +1,6 @@
 """uvicorn, as the gateway runs it: on a socket of ours, in a loop of ours, without its signals."""
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -13,6 +14,7 @@ import uvicorn
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from sk_bus.paths import Instance
+from sk_bus.seconds import until_next
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -28,6 +30,12 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave signals alone: to end at once is always right."""
         yield
+
+    async def main_loop(self) -> None:
+        """Renew the date in headers each second, and nothing ten times a second."""
+        while True:
+            await self.on_tick(0)
+            await asyncio.sleep(until_next(asyncio.get_running_loop().time()))
 
 
 class _Connection(WebSocketsSansIOProtocol):

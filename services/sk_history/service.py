@@ -15,6 +15,7 @@ from sk_bus.errors import RefusedError, problem
 from sk_bus.events import Kind
 from sk_bus.model import Cursor
 from sk_bus.queries import Blob, Commands, Conversation, ListChannels, Older, Permissions
+from sk_bus.seconds import until_next
 from sk_bus.vocabulary import decoded
 from sk_bus.wire import Batch
 from sk_history import pages, records, restoring, sweep
@@ -26,7 +27,6 @@ from sk_history.store import Store, StoreError
 _KINDS = Kind.PUBLIC | Kind.DELTA | Kind.COMMAND | Kind.RESULT | Kind.INTERNAL
 _WAITING = 256  # batches read ahead of the store
 _TOGETHER = 64  # batches in one write
-_SYNC_EVERY = 1.0
 _SWEEP_EVERY = 3600.0
 
 
@@ -48,7 +48,7 @@ async def _history(service: harness.Service) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_read(service, cursor, waiting))
         tasks.create_task(_write(service, store, fold, waiting, deleted))
-        tasks.create_task(_sync(store))
+        tasks.create_task(_sync(store, fold))
         tasks.create_task(_tidy(service, store, fold, directory, deleted))
 
 
@@ -149,11 +149,14 @@ def _apply(fold: Fold, batch: Batch) -> None:
                 fold.apply(event)
 
 
-async def _sync(store: Store) -> None:
+async def _sync(store: Store, fold: Fold) -> None:
     """A power cut costs no more than the last second."""
+    synced: Cursor | None = None
     while True:
-        await asyncio.sleep(_SYNC_EVERY)
-        await asyncio.to_thread(store.sync)
+        await asyncio.sleep(until_next(asyncio.get_running_loop().time()))
+        if fold.cursor != synced:
+            synced = fold.cursor
+            await asyncio.to_thread(store.sync)
 
 
 async def _tidy(
