@@ -238,7 +238,7 @@ def start_failed(step: str, number: int, definition: dict[str, Any]) -> Problem:
 
 
 def _not_started(number: int) -> Problem:
-    return problem("start-failed", "The system started no process: {why}.", why=os.strerror(number))
+    return problem("not-started", "The system started no process: {why}.", why=os.strerror(number))
 
 
 def holder_failed(place: Place) -> Problem:

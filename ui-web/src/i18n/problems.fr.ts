@@ -24,6 +24,7 @@ export const problemsInFrench: Readonly<Record<string, string>> = {
   "agent-crashed": "{agent} a planté ({how}).",
   "agent-killed": "{agent} a été tué de l’extérieur ({how}) : par quelqu’un, ou faute de mémoire.",
   "start-failed": "{agent} s’est arrêté pendant son démarrage ({how}).",
+  "not-started": "Le système n’a démarré aucun processus : {why}.",
   "start-late": "{agent} n’a pas répondu à initialize en {seconds} s.",
   "session-late": "{agent} n’a pas répondu à {method} en {seconds} s.",
   "session-gone": "{agent} n’a plus sa session : {said}",
