@@ -95,7 +95,11 @@ def _no_such_agent(decision: Decision, agent: AgentName) -> Problem | None:
         nearest = folded[near[0]]
         text = "no such agent: {agent}; did you mean {nearest}?"
         return problem("no-such-agent", text, agent=agent, nearest=nearest)
-    return problem("no-such-agent", "no such agent: {agent}", agent=agent)
+    if names:
+        text = "no such agent: {agent}; configured: {known}"
+        return problem("no-such-agent", text, agent=agent, known=", ".join(names[:10]))
+    text = "no such agent: {agent}; none is configured"
+    return problem("no-such-agent", text, agent=agent)
 
 
 def _restart(decision: Decision, agent: AgentName, command: Restart) -> None:
