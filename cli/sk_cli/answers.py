@@ -76,7 +76,19 @@ class Ended:
     well: bool
 
 
-Said = Began | Wrote | Noted | Asks | Settled | Ended
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """The message is queued: something else is under way in its channel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldUp:
+    """What the message waits for waits itself, for leave that somebody has to give."""
+
+    permission: PermissionRequested
+
+
+Said = Began | Wrote | Noted | Asks | Settled | Waits | HeldUp | Ended
 
 
 @dataclass(slots=True)
@@ -108,6 +120,7 @@ class Answers:
         self._begun = False
         self._failed = False
         self._over = False
+        self._waits = False
         self._speaking: MessageId | None = None
         self.answers: dict[MessageId, Growing] = {}
 
@@ -122,6 +135,8 @@ class Answers:
                 return self._grew(self.answers[event.messageId], event)
             case PermissionRequested() if event.messageId in self.answers:
                 return [Asks(permission=event)]
+            case PermissionRequested() if self._waits and not self._begun:
+                return [HeldUp(permission=event)]
             case PermissionResolved():
                 return [Settled(id=event.id, by=event.by, optionId=event.optionId)]
             case TurnChanged():
@@ -159,7 +174,9 @@ class Answers:
             if message.error is not None:
                 self._failed = True
                 return [Noted(line=render.end_text(message)), *self._end()]
-            return []
+            began_to_wait = message.queued and not self._waits
+            self._waits = message.queued
+            return [Waits()] if began_to_wait else []
         if message.answers != self._question:
             return []
         if message.role is Role.SYSTEM:

@@ -14,16 +14,32 @@ from sk_bus.contract import Bus, Outcome
 from sk_bus.errors import RefusedError, UnreachableError
 from sk_bus.model import AgentName, Channel, ChannelId, CommandId
 from sk_bus.queries import ListChannels
-from sk_cli import instances
+from sk_cli import instances, render
 from sk_cli.failure import Exit, Failure
 from sk_cli.invocation import Invocation
 from sk_cli.selection import found
 
 T = TypeVar("T")
 
+# What to do about a refusal, where its sentence doesn't say.
+_NEXT = {
+    "no-such-agent": "sk-cli agents list",
+    "no-such-permission": "sk-cli permissions list",
+    "no-longer-asked": "sk-cli permissions list",
+    "start-failed": "sk-cli agents logs {agent}",
+    "start-late": "sk-cli agents logs {agent}   or a longer startTimeout in the configuration",
+    "too-many-agents": "sk-cli agents stop AGENT   or a higher limits.maxRunningAgents",
+}
 
-def ask(told: Invocation, body: Callable[[Bus], Awaitable[T]]) -> T:
-    """Run ``body`` with a connected bus.
+
+def ask(
+    told: Invocation,
+    body: Callable[[Bus], Awaitable[T]],
+    *,
+    late: str = "what was asked may yet be done",
+    then: str = "sk-cli status",
+) -> T:
+    """Run ``body`` with a connected bus; ``late`` and ``then`` are said when the time is up.
 
     Raises:
         Failure: nothing runs, nobody answers in time, or the answer is no.
@@ -43,9 +59,9 @@ def ask(told: Invocation, body: Callable[[Bus], Awaitable[T]]) -> T:
         raise Failure(str(error), code=Exit.TIMED_OUT, then="sk-cli status") from error
     except TimeoutError as error:
         raise Failure(
-            f"nothing after {told.timeout:g} s; what was asked may yet be done",
+            f"the {told.timeout:g} s of --timeout are over; {late}",
             code=Exit.TIMED_OUT,
-            then="sk-cli status",
+            then=then,
         ) from error
 
 
@@ -62,10 +78,13 @@ async def done(bus: Bus, command: AnyCommand, *, timeout: float = 60.0) -> Outco
     outcome = await bus.command(command, timeout=timeout)
     if not outcome.result.ok:
         problem = outcome.result.problem
-        unknown = problem is not None and problem.id.startswith(("no-such", "unknown"))
+        if problem is None:
+            raise Failure("it was refused without a reason", then="sk-cli status")
         raise Failure(
-            problem.message if problem else "it was refused without a reason",
-            code=Exit.NO_SUCH if unknown else Exit.FAILED,
+            problem.message,
+            code=Exit.NO_SUCH if problem.id.startswith(("no-such", "unknown")) else Exit.FAILED,
+            then=_NEXT.get(problem.id, "").format_map(problem.params),
+            details=render.last_words(problem),
         )
     return outcome
 

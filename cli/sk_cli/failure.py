@@ -1,5 +1,6 @@
 """How a command ends other than well: a sentence, the next step, and an exit code."""
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 
@@ -18,9 +19,20 @@ class Exit(IntEnum):
 
 
 class Failure(Exception):  # noqa: N818  it is what a person is told, not a fault of ours
-    """Ends the command with ``code``; ``message`` and ``then`` (the next step) go to stderr."""
+    """Ends the command with ``code``.
 
-    def __init__(self, message: str, *, code: Exit = Exit.FAILED, then: str = "") -> None:
+    ``message``, ``details`` (lines that others wrote) and ``then`` (the next step) go to stderr.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: Exit = Exit.FAILED,
+        then: str = "",
+        details: Sequence[str] = (),
+    ) -> None:
+        self.details = tuple(details)
         self.message = message
         self.code = code
         self.then = then

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from sk_bus.codec import plain
 from sk_cli import spans
 from sk_cli.choice import Choice, chosen
 from sk_cli.instances import running_on_same_file
+from sk_cli.jsontext import json_text
 
 
 class Span(click.ParamType[float]):
@@ -73,12 +73,11 @@ class Invocation:
 
     def document(self, value: Any) -> None:
         """Print one JSON document."""
-        made = orjson.dumps(plain(value), option=orjson.OPT_INDENT_2 if self.colors() else 0)
-        print(made.decode(), flush=True)
+        print(json_text(plain(value), indented=self.colors()), flush=True)
 
     def line(self, value: Any) -> None:
         """Print one JSON object on a line of its own."""
-        print(orjson.dumps(plain(value)).decode(), flush=True)
+        print(json_text(plain(value)), flush=True)
 
 
 def _set(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -97,6 +97,8 @@ def called(arguments: list[str]) -> int:
         return int(Exit.DONE)
     except Failure as failure:
         print(f"sk-cli: {failure.message}", file=sys.stderr)
+        for line in failure.details:
+            print(f"  | {line}", file=sys.stderr)
         if failure.then:
             print(f"next:   {failure.then}", file=sys.stderr)
         return int(failure.code)

@@ -15,6 +15,7 @@ from sk_bus.model import (
     OtherPart,
     Part,
     PlanPart,
+    Problem,
     Role,
     Text,
     TextPart,
@@ -116,7 +117,14 @@ def system_text(message: Message) -> str:
         "mcp-left-out": f"{agent} works without some MCP servers",
         "permission-ruled": f"a rule answered {agent}'s request",
     }
-    return sentences.get(message.code or "", f"{message.code} {agent}".strip()) + why
+    said = sentences.get(message.code or "", f"{message.code} {agent}".strip()) + why
+    return "\n".join([said, *(f"  | {line}" for line in last_words(message.error))])
+
+
+def last_words(problem: Problem | None) -> list[str]:
+    """The last lines that an agent wrote on stderr before its start failed, as far as known."""
+    written = problem.params.get("stderr") if problem else None
+    return [one_line(str(line), 300) for line in written] if isinstance(written, list) else []
 
 
 def end_text(message: Message) -> str:
@@ -185,7 +193,7 @@ def summary(event: dict[str, Any]) -> str:
         case {"type": "commands:changed", "commands": commands}:
             return one_line(", ".join(f"/{one.get('name')}" for one in commands), 120)
         case {"type": "channels:changed", "channels": channels}:
-            return f"{len(channels)} channels"
+            return f"{len(channels)} channel{'' if len(channels) == 1 else 's'}"
         case {"type": "component:state", "state": state, "pid": pid}:
             return f"{state}, pid {pid}, {event.get('restarts')} restarts"
         case {"type": "config:changed", "valid": valid, "path": path}:

@@ -38,4 +38,7 @@ def table(told: Invocation, heads: Sequence[str], rows: Sequence[Sequence[str]])
         made.add_column(head, overflow="fold", no_wrap=not terminal)
     for row in rows:
         made.add_row(*(Text(neutral(cell), style=STYLES.get(cell, "")) for cell in row))
-    console.print(made)
+    with console.capture() as captured:
+        console.print(made)
+    for line in captured.get().splitlines():
+        print(line.rstrip())

@@ -169,6 +169,65 @@ def test_a_text_that_is_not_utf_8_is_refused_and_nothing_else_notices(
     shared.cli("send", "@demo", "help", "--wait")
 
 
+def test_the_last_events_are_the_last_that_were_asked_for(shared: TestInstance) -> None:
+    for _ in range(2):
+        shared.cli("send", "@demo", "help", "--wait")
+    everything = ("events", "--since", "0", "--no-follow", "-t", "turn:changed")
+    shown = shared.cli(*everything, "-n", "3").stdout.splitlines()
+    assert shown == shared.cli(*everything).stdout.splitlines()[-3:]
+    assert len(shown) == 3
+    assert (
+        shared.lines("events", "-n", "2", "-t", "turn:*", "--count", "2")
+        == shared.lines(*everything)[-2:]
+    )
+
+
+def test_a_message_behind_a_request_for_leave_says_what_it_waits_for(
+    shared: TestInstance,
+) -> None:
+    since = str(shared.json("send", "@demo", "permission")["seq"])
+    asked = shared.lines("events", "--since", since, "-t", "permission:requested", "--count", "1")
+    late = shared.cli("send", "@demo", "help", "--wait", "--timeout", "2s", check=False)
+    shared.cli("stop", "@demo")
+    assert late.returncode == 5
+    assert f"sk-cli permissions answer {asked[0]['data']['id']}" in late.stderr
+    assert "sk-cli stop @demo" in late.stderr
+
+
+def test_events_are_shown_while_the_history_is_stopped(shared: TestInstance) -> None:
+    history = shared.pids()["history"]
+    os.kill(history, signal.SIGSTOP)
+    try:
+        ended = shared.cli("events", "--since", "0", "--no-follow", "-n", "1", "-t", "agent:state")
+    finally:
+        os.kill(history, signal.SIGCONT)
+    assert "agent:state" in ended.stdout
+    assert "sk-history does not answer" in ended.stderr
+
+
+def test_names_that_fit_nothing_known_are_pointed_out(shared: TestInstance) -> None:
+    said = shared.cli("events", "--no-follow", "-t", "mesage:*", "-a", "nobody").stderr
+    assert "mesage:*" in said
+    assert "'nobody' is configured; there are demo" in said
+
+
+def test_tables_end_where_their_words_end(shared: TestInstance) -> None:
+    lines = shared.cli("status").stdout.splitlines() + shared.cli("agents", "list").stdout.split(
+        "\n"
+    )
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_an_agent_that_fails_at_its_start_is_quoted(own: TestInstance) -> None:
+    own.config.write_text(
+        "agents:\n  - {name: quits, command: sh, args: [-c, 'echo no key >&2; exit 3']}\n"
+    )
+    own.up()
+    ended = own.cli("agents", "start", "quits", check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[1:] == ["  | no key", "next:   sk-cli agents logs quits"]
+
+
 def test_restarting_a_component_gives_it_a_new_process(shared: TestInstance) -> None:
     before = shared.pids()
     (said,) = shared.json("restart", "history")

@@ -48,7 +48,7 @@ SHELLS = {
             "locks",
             "main",
         ),
-        *("observing", "orphans", "ports", "starting", "sweeping", "tables"),
+        *("observing", "orphans", "ports", "sink", "starting", "sweeping", "tables"),
     },
 }
 

@@ -53,6 +53,8 @@ def show(told: Invocation, *, agent: str) -> None:
             print(f"{key:<12} {render.one_line(str(value))}")
     if _said(one):
         print(f"{'':<12} {_said(one)}")
+    for line in render.last_words(one.error):
+        print(f"{'':<12} | {line}")
 
 
 @command.command("start", cls=Command, help="Start agents; waits until they are ready.")

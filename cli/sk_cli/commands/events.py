@@ -3,37 +3,29 @@
 Events go to stdout, what is to be said of them (a hole, a new epoch) to stderr.
 """
 
+import fnmatch
 import re
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import click
-import orjson
 
 from sk_bus.contract import Bus, Hello, Resync
+from sk_bus.errors import SidekicksError
 from sk_bus.model import Cursor
-from sk_bus.queries import ListChannels
+from sk_bus.queries import ListAgents, ListChannels
+from sk_bus.vocabulary import EVENTS
 from sk_bus.wire import Batch
 from sk_cli import asking, render, selection
-from sk_cli.failure import Exit, Failure
-from sk_cli.folding import Entry, Folding
+from sk_cli.failure import Exit
 from sk_cli.invocation import Command, Invocation, pass_invocation
 from sk_cli.moments import Moment, moment
+from sk_cli.sink import Asked, Sink
 
 # A run of deltas that goes on is shown at least this often.
 _SHOWN_AFTER_MS = 1000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    since: Moment | None
-    until: Moment | None
-    last: int | None
-    count: int | None
-    follow: bool
-    deltas: str
-    wanted: selection.Wanted
+# What only makes lines nicer must not keep a watcher waiting for a component that is down.
+_ORNAMENT_WITHIN = 1.5
 
 
 class _When(click.ParamType[Moment]):
@@ -54,7 +46,7 @@ class _When(click.ParamType[Moment]):
 @click.option("--since", type=_When(), metavar="SEQ|5m|boot|TIME", help="Begin there.")
 @click.option("--until", type=_When(), metavar="SEQ|TIME", help="End there.")
 @click.option(
-    "-n", "last", type=click.IntRange(1), help="Begin N events back, internal ones counted."
+    "-n", "last", type=click.IntRange(1), help="Begin with the last N of what is asked for."
 )
 @click.option("--count", type=click.IntRange(1), help="End after so many events.")
 @click.option("-t", "topics", multiple=True, metavar="GLOB", help="Only these types.")
@@ -93,6 +85,7 @@ def command(
 
     async def body(bus: Bus) -> None:
         ids = [(await asking.channel(bus, named)).id for named in channels]
+        await _check_names(told, bus, agents, topics)
         wanted = selection.Wanted(
             everything=everything,
             topics=topics,
@@ -101,7 +94,7 @@ def command(
             channels=frozenset(ids),
             text=text,
         )
-        asked = _Asked(
+        asked = Asked(
             since=since,
             until=until,
             last=last,
@@ -113,21 +106,39 @@ def command(
         await _shown(told, bus, asked)
 
     try:
-        asking.ask(told, body)
+        asking.ask(told, body, late="no more came", then="sk-cli events --since 5m")
     except KeyboardInterrupt:
         return int(Exit.DONE)
     return int(Exit.DONE)
 
 
-async def _shown(told: Invocation, bus: Bus, asked: _Asked) -> None:
+async def _check_names(
+    told: Invocation, bus: Bus, agents: tuple[str, ...], topics: tuple[str, ...]
+) -> None:
+    """Say which names fit nothing known: who waits for them would wait for ever."""
+    for glob in topics:
+        if not fnmatch.filter(EVENTS, glob):
+            told.say(f"# no event of this version has a type like {glob!r}")
+    if not agents:
+        return
+    try:
+        listed = (await bus.query(ListAgents(), timeout=_ORNAMENT_WITHIN)).value
+    except SidekicksError:
+        return  # who is configured can't be known now; the events will show
+    configured = [one.name for one in listed]
+    for name in sorted(selection.agents(agents) - selection.agents(configured)):
+        told.say(f"# no agent {name!r} is configured; there are {', '.join(configured)}")
+
+
+async def _shown(told: Invocation, bus: Bus, asked: Asked) -> None:
     hello = await bus.hello()
-    names: dict[str, str] = {}
-    if not told.json:
-        listed = (await bus.query(ListChannels())).value
-        names = {one.id: render.channel_name(one) for one in listed}
-    sink = _Sink(told, names, asked)
+    sink = Sink(told, {} if told.json else await _names(told, bus), asked)
     after = _after(asked, hello)
     end = _end(asked, hello)
+    if asked.last is not None:
+        if await _last(bus, hello, sink, asked, end):
+            return
+        after = hello.head
     if end is not None and after >= end:
         return
     epoch = hello.epoch
@@ -151,19 +162,53 @@ async def _shown(told: Invocation, bus: Bus, asked: _Asked) -> None:
                 sink.flush(older_than=_SHOWN_AFTER_MS)
 
 
-def _after(asked: _Asked, hello: Hello) -> int:
+async def _names(told: Invocation, bus: Bus) -> dict[str, str]:
+    """The channels' names by their ids: an ornament, for which nobody waits long."""
+    try:
+        listed = (await bus.query(ListChannels(), timeout=_ORNAMENT_WITHIN)).value
+    except SidekicksError:
+        told.say("# sk-history does not answer: channels are shown by their ids")
+        return {}
+    return {one.id: render.channel_name(one) for one in listed}
+
+
+async def _last(bus: Bus, hello: Hello, sink: Sink, asked: Asked, end: int | None) -> bool:
+    """Show the last so many lines of what there is; whether that is all.
+
+    Nobody knows how far back they begin, so the look goes back farther until there are enough.
+    """
+    first, head = max(_after(asked, hello), hello.floor - 1), hello.head
+    stop = head if end is None else min(end, head)
+    back = 256
+    while True:
+        after = max(stop - back, first)
+        over = False
+        sink.hold(asked.last)
+        if after < stop:
+            async for item in bus.follow(Cursor(epoch=hello.epoch, seq=after)):
+                if isinstance(item, Resync):
+                    break
+                if isinstance(item, Batch):
+                    over = sink.take(item, stop)
+                    if over or item.last >= stop:
+                        break
+            sink.flush()
+        if after == first or sink.holds_enough():
+            return sink.release() or over or (end is not None and end <= head)
+        back *= 8
+
+
+def _after(asked: Asked, hello: Hello) -> int:
     """The seq before the first one wanted; 0 is the beginning of what is kept."""
     match asked.since:
         case Moment(seq=int(seq)):
             return seq - 1 if seq > hello.floor else 0
         case Moment():
             return 0
-    if asked.last is not None:
-        return max(hello.head - asked.last, 0) if hello.head - asked.last >= hello.floor else 0
-    return hello.head if asked.follow else 0
+    return hello.head if asked.follow and asked.last is None else 0
 
 
-def _end(asked: _Asked, hello: Hello) -> int | None:
+def _end(asked: Asked, hello: Hello) -> int | None:
     """The last seq wanted, where the call ends by itself."""
     until = asked.until.seq if asked.until else None
     if asked.follow and until is not None:
@@ -171,96 +216,3 @@ def _end(asked: _Asked, hello: Hello) -> int | None:
     if not asked.follow:
         return hello.head if until is None else min(until, hello.head)
     return None
-
-
-class _Sink:
-    """Writes what is wanted of a batch."""
-
-    def __init__(self, told: Invocation, names: dict[str, str], asked: _Asked) -> None:
-        self._told = told
-        self._names = names
-        self._asked = asked
-        self._folding = Folding()
-        self._last_ts = 0
-        self.shown = 0
-
-    def take(self, batch: Batch, end: int | None) -> bool:
-        """Whether that was all that the call is to show."""
-        asked = self._asked
-        since = asked.since.ts if asked.since else None
-        until = asked.until.ts if asked.until else None
-        self._last_ts = batch.ts
-        if since is not None and batch.ts < since:
-            return False
-        if until is not None and batch.ts > until:
-            self.flush()
-            return True
-        lines: list[str] = []
-        for seq, event in enumerate(batch.raw(), batch.first):
-            if end is not None and seq > end:
-                break
-            if event.get("type") == "channels:changed":
-                self._names |= {one["id"]: _name(one) for one in event["channels"]}
-            if event.get("type") == "message:delta" and asked.deltas == "none":
-                continue
-            entry = Entry(epoch=batch.epoch, seq=seq, ts=batch.ts, event=event)
-            if not asked.wanted.holds(event, _json(event) if asked.wanted.text else ""):
-                continue
-            ready = self._folding.add(entry) if asked.deltas == "fold" else [entry]
-            lines += [self._line(one) for one in ready]
-            if asked.count is not None and self.shown + len(lines) >= asked.count:
-                self._write(lines[: asked.count - self.shown])
-                return True
-        self._write(lines)
-        return False
-
-    def flush(self, *, older_than: int = 0) -> None:
-        """Write the run of deltas that is held back, if it is that old (ms)."""
-        if older_than and time.time_ns() // 1_000_000 - self._last_ts < older_than:
-            return
-        self._write([self._line(one) for one in self._folding.flush()])
-
-    def _write(self, lines: list[str]) -> None:
-        self.shown += len(lines)
-        if lines and not self._told.quiet:
-            print("\n".join(lines), flush=True)
-
-    def _line(self, entry: Entry) -> str:
-        if self._told.json:
-            return _json_line(entry)
-        type_ = str(entry.event.get("type"))
-        said = render.summary(entry.event)
-        if entry.count > 1:
-            type_ = f"{type_} ×{entry.count}"
-            said = f"{entry.event.get('kind')} +{entry.characters} characters"
-            said += f" ({entry.lasted / 1000:.1f} s)"
-        place = render.where(entry.event, self._names)
-        head = f"{entry.seq}  {render.clock(entry.ts)}"
-        topic = self._told.styled(f"{type_:<22}", fg="cyan")
-        return f"{self._told.styled(head, dim=True)}  {topic}  {place:<16}  {said}"
-
-
-def _name(channel: dict[str, Any]) -> str:
-    return f"@{channel['direct']}" if channel.get("direct") else f"#{channel.get('name')}"
-
-
-def _json_line(entry: Entry) -> str:
-    data = {key: value for key, value in entry.event.items() if key != "type"}
-    made: dict[str, Any] = {
-        "seq": entry.seq,
-        "epoch": entry.epoch,
-        "ts": entry.ts,
-        "type": entry.event.get("type"),
-        "data": data,
-    }
-    if entry.count > 1:
-        made["count"] = entry.count
-        made["characters"] = entry.characters
-    return _json(made)
-
-
-def _json(value: Any) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except orjson.JSONEncodeError as error:
-        raise Failure(f"an event that JSON can't hold: {error}") from error

@@ -14,11 +14,29 @@ from sk_bus.commands import AnswerPermission, Send
 from sk_bus.contract import Bus, Resync
 from sk_bus.errors import RefusedError, UnreachableError
 from sk_bus.events import Kind, PermissionRequested
-from sk_bus.model import ChannelId, Cursor, MessageId, PermissionId, PermissionOption
-from sk_bus.queries import Conversation
+from sk_bus.model import (
+    ChannelId,
+    Cursor,
+    MessageId,
+    Permission,
+    PermissionId,
+    PermissionOption,
+)
+from sk_bus.queries import Conversation, ConversationView
 from sk_bus.wire import Batch
 from sk_cli import asking, render
-from sk_cli.answers import Answers, Asks, Began, Ended, Noted, Said, Settled, Wrote
+from sk_cli.answers import (
+    Answers,
+    Asks,
+    Began,
+    Ended,
+    HeldUp,
+    Noted,
+    Said,
+    Settled,
+    Waits,
+    Wrote,
+)
 from sk_cli.failure import Exit, Failure
 from sk_cli.invocation import Command, Invocation, pass_invocation
 
@@ -65,7 +83,12 @@ def command(
         return await waiting.run(Cursor(epoch=hello.epoch, seq=hello.head), interactive=interactive)
 
     try:
-        return asking.ask(told, body)
+        return asking.ask(
+            told,
+            body,
+            late="the answer goes on" if wait else "the message may yet be sent",
+            then=f"sk-cli channels messages {channel}   or   sk-cli stop {channel}",
+        )
     except KeyboardInterrupt:
         if wait:
             told.say(f"\nthe answer goes on; end it with: sk-cli stop {channel}")
@@ -165,8 +188,26 @@ class _Waiting:
                     self._note(f"{one.optionId or 'cancelled'} (by {one.by})", dim=True)
                 case Settled():
                     pass
+                case Waits():
+                    await self._tell_why_it_waits()
+                case HeldUp(permission=permission):
+                    self._tell_held_up(permission)
                 case Ended(well=well):
                     self._well = well
+
+    async def _tell_why_it_waits(self) -> None:
+        view: ConversationView = (await self._bus.query(Conversation(channel=self._channel))).value
+        if view.waitingFor is not None:
+            self._note(f"it waits: {view.waitingFor.agent} is answering elsewhere", dim=True)
+        elif view.busy and view.queued:
+            self._note(f"it waits: {view.answering} is answering what came before", dim=True)
+        for permission in view.permissions:
+            self._tell_held_up(permission)
+
+    def _tell_held_up(self, permission: Permission | PermissionRequested) -> None:
+        title = render.one_line(permission.toolCall.title, 200)
+        self._note(f"{permission.agent} waits for leave to {permission.toolCall.kind}: {title}")
+        self._note(_how_to_answer(permission))
 
     def _write(self, text: str) -> None:
         if self._told.json:
@@ -203,8 +244,7 @@ class _Waiting:
         if self._interactive:
             self._note("number?")
             return
-        ids = "|".join(option.optionId for option in permission.options)
-        self._note(f"it waits; answer with: sk-cli permissions answer {permission.id} {ids}")
+        self._note(_how_to_answer(permission))
 
     async def _choices(self, typed: asyncio.Queue[str]) -> None:
         """Take what the person types as the answer to the request that waits longest."""
@@ -258,6 +298,11 @@ class _Waiting:
         if not self._well:
             raise Failure("the answer did not end as it should", code=Exit.FAILED)
         return int(Exit.DONE)
+
+
+def _how_to_answer(permission: Permission | PermissionRequested) -> str:
+    ids = "|".join(render.one_line(option.optionId) for option in permission.options)
+    return f"it waits; answer with: sk-cli permissions answer {permission.id} {ids}"
 
 
 def _allowing(permission: PermissionRequested) -> PermissionOption | None:

@@ -167,7 +167,20 @@ def _print_config(told: Invocation, current: CurrentConfig | None) -> None:
 
 
 def _details(details: dict[str, Any]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in details.items())
+    return ", ".join(filter(None, (_detail(key, value) for key, value in details.items())))
+
+
+def _detail(key: str, value: Any) -> str:
+    """One thing that a component reports of itself; nothing, where it is as it should be."""
+    match key, value:
+        case "full", _:
+            return "the journal is full" if value else ""
+        case "journal", int():
+            return f"journal {_bytes(value)}"
+        case "browsers", int():
+            return f"{value or 'no'} browser{'' if value == 1 else 's'}"
+        case _:
+            return f"{key} {value}"
 
 
 def _bytes(number: int | None) -> str:

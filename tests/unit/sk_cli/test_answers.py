@@ -27,7 +27,18 @@ from sk_bus.model import (
     ToolPart,
 )
 from sk_bus.queries import ConversationView
-from sk_cli.answers import Answers, Asks, Began, Ended, Noted, Said, Settled, Wrote
+from sk_cli.answers import (
+    Answers,
+    Asks,
+    Began,
+    Ended,
+    HeldUp,
+    Noted,
+    Said,
+    Settled,
+    Waits,
+    Wrote,
+)
 
 CHANNEL = ChannelId("c1")
 QUESTION = MessageId("m1")
@@ -176,6 +187,22 @@ def test_a_request_for_leave_is_handed_on_until_it_is_settled() -> None:
     assert told(updated(answer()), asked, settled) == [
         Asks(permission=asked),
         Settled(id=PermissionId("p1"), by="page", optionId="yes"),
+    ]
+
+
+def test_a_queued_message_says_so_once_and_what_holds_it_up() -> None:
+    queued = Message(id=QUESTION, channel=CHANNEL, createdAt=0, role=Role.USER, queued=True)
+    asked = PermissionRequested(
+        id=PermissionId("p1"),
+        channel=CHANNEL,
+        agent=BOB,
+        messageId=MessageId("m0"),
+        toolCall=ToolCall(id="t"),
+        options=(),
+    )
+    assert told(updated(queued), updated(queued), asked, OURS, asked) == [
+        Waits(),
+        HeldUp(permission=asked),
     ]
 
 

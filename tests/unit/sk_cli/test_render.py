@@ -10,6 +10,7 @@ from sk_bus.codec import plain
 from sk_bus.errors import problem
 from sk_bus.model import ChannelId, Message, MessageId, Role, TextPart, ToolCall, ToolPart
 from sk_cli import render
+from sk_cli.jsontext import json_text
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,24 @@ def test_one_line_is_one_line_and_not_longer(text: str, length: int) -> None:
     line = render.one_line(text, length)
     assert len(line) <= length
     assert len(line.splitlines()) <= 1
+
+
+def test_an_agent_that_cannot_answer_shows_its_last_words() -> None:
+    failed = problem("start-failed", "bob ended", stderr=["no key\x1b[2J", "bye"])
+    message = Message(
+        id=MessageId("m1"),
+        channel=ChannelId("c1"),
+        createdAt=0,
+        role=Role.SYSTEM,
+        agent="bob",
+        code="agent-unavailable",
+        error=failed,
+    )
+    assert render.system_text(message) == ("bob can't answer: bob ended\n  | no key␛[2J\n  | bye")
+
+
+def test_half_of_a_surrogate_pair_is_escaped_in_json() -> None:
+    assert json_text({"a": "é\udcff"}) == '{"a":"\\u00e9\\udcff"}'
 
 
 def test_a_message_shows_its_parts_and_how_it_ended() -> None:
