@@ -131,6 +131,8 @@ class Scripted:
 
     def run(self) -> None:
         for line in sys.stdin.buffer:
+            while self._deaf:
+                time.sleep(3600)
             if self._record:
                 with Path(self._record).open("ab") as file:
                     file.write(b"%d %s\n" % (os.getpid(), line.rstrip(b"\n")))
@@ -142,8 +144,6 @@ class Scripted:
                 waiting = self._answers.pop(json.dumps(message["id"]), None)
                 if waiting is not None:
                     waiting.put(message)
-            while self._deaf:
-                time.sleep(3600)
         if chosen("IGNORE_EOF"):
             while True:
                 time.sleep(3600)

@@ -48,7 +48,6 @@ The end of the agent:
     !kill              SIGKILL oneself
     !half              write half a line, then exit 0
     !close             close stdout and stay
-    !close-stdin       close stdin and stay
     !deaf              never read stdin again
     !grandchild        start a process that ignores SIGTERM and holds stdout
     !daemon            start a process in a session of its own that ignores SIGTERM
@@ -84,6 +83,15 @@ CHUNK = "agent_message_chunk"
 
 class Turn(GoodTurn):
     """A turn that can go wrong in every way above."""
+
+    EVEN_CANCELLED = (
+        "!silent",
+        "!hang-cancel",
+        "!wrong-id",
+        "!cancel-error",
+        "!cancel-reason",
+        "!late-permission",
+    )
 
     # --- lines ------------------------------------------------------------------------------
 
@@ -306,10 +314,6 @@ class Turn(GoodTurn):
 
     def do_close(self) -> None:
         os.close(1)
-        self._mute = True
-
-    def do_close_stdin(self) -> None:
-        os.close(0)
         self._mute = True
 
     def do_deaf(self) -> None:

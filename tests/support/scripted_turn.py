@@ -33,7 +33,7 @@ import shlex
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests.support.scripted_sessions import EFFORT, MODEL
 
@@ -50,7 +50,9 @@ OPTIONS = [
 
 
 class GoodTurn:
-    """One prompt, performed word by word."""
+    """One prompt, performed word by word; once cancelled, only what is done even then."""
+
+    EVEN_CANCELLED: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, agent: "Scripted", session: str, request_id: Any, prompt: list[Any]) -> None:
         self._agent = agent
@@ -69,8 +71,10 @@ class GoodTurn:
             rest = shlex.split(text)
         except ValueError:
             rest = text.split()
-        while rest and not self._cancelled.is_set():
-            self._do(rest.pop(0), rest)
+        while rest:
+            word = rest.pop(0)
+            if not self._cancelled.is_set() or word in self.EVEN_CANCELLED:
+                self._do(word, rest)
         if self._cancelled.is_set() and self._reason == "end_turn":
             self._reason = "cancelled"
         if not self._mute and not self._answered:
