@@ -1,11 +1,13 @@
 """sk-config: keeps the configuration file, and watches the other processes."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 from sk_bus import paths
 from sk_bus import service as harness
 from sk_bus.contract import Producer, Report
+from sk_bus.errors import UnreachableError
 from sk_bus.events import ComponentStateChanged, ConfigChanged
 from sk_bus.model import Component
 from sk_bus.queries import (
@@ -58,6 +60,8 @@ class _Desk:
         # What is said in the log decides nothing here: it need not wake us.
         service.follows = False
         service.advance(hello.head)
+        # Up to the moment when the log has our word: before, nobody else knows an agent.
+        self._begun_as, service.state = service.state, "starting"
         # Before anything is awaited: a query may be there already, and waits for what it needs.
         service.answers(Current, self._current)
         service.answers(Content, self._content)
@@ -75,12 +79,20 @@ class _Desk:
         async with asyncio.TaskGroup() as group:
             group.create_task(producer.run())
             await self._keeper.begin()
+            group.create_task(self._told())
             recent.opened(self._known, self._file)
             processes = Processes(service, self._components, self._say, self._heard)
             group.create_task(processes.run())
             group.create_task(self._keeper.follow())
 
     # --- what is said -----------------------------------------------------------------------
+
+    async def _told(self) -> None:
+        assert self._producer is not None, "set before anything is read or watched"
+        await self._producer.drained()
+        self._service.state = self._begun_as
+        with suppress(UnreachableError):  # the next report says it too
+            await self._service.report_now()
 
     def _tell(self, event: ConfigChanged, data: bytes | None) -> None:
         if self._speech.config(event, data):

@@ -158,6 +158,26 @@ def alone(script: Callable[[TestInstance, Listener], Awaitable[None]], config: s
         asyncio.run(whole())
 
 
+def test_it_runs_by_its_own_word_only_once_the_log_has_the_configuration() -> None:
+    async def first_config() -> tuple[int, int]:
+        """The head when it first ran by its own word, and the seq of its word on the file."""
+        async with connect(instance.paths) as bus, asyncio.timeout(BOUND):
+            hello = await bus.hello(timeout=BOUND)
+            async for beat in bus.beats():
+                if "config" in beat.reports and beat.reports["config"].state == "running":
+                    break
+            async for item in bus.follow(Cursor(epoch=hello.epoch, seq=0)):
+                assert isinstance(item, Batch)
+                for seq, event in item.events():
+                    if isinstance(event, ConfigChanged):
+                        return beat.head, seq
+        raise AssertionError("a follower never ends by itself")
+
+    with Bare(config=CONFIG) as instance, started(instance, "bus", "config"):
+        head, seq = asyncio.run(first_config())
+        assert head >= seq
+
+
 # --- every way of saving ----------------------------------------------------------------------
 
 
