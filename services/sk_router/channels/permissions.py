@@ -107,7 +107,9 @@ def answered(decision: Decision, command: AnswerPermission) -> None:
         by=command.by,
         optionId=chosen.optionId,
     )
-    decision.put("lives", ask.agent, replace(life, answered=(*life.answered, note)))
+    # Outside a turn, too, an agent that has just been answered is in use.
+    used = replace(life, answered=(*life.answered, note), idle=decision.mono)
+    decision.put("lives", ask.agent, used)
     talk = decision.talk(ask.channel)
     turn = talk.turn
     if chosen.kind.startswith("reject") and turn is not None and turn.agent == ask.agent:

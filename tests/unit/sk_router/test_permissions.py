@@ -218,7 +218,9 @@ def test_a_request_outside_a_turn_is_shown_and_answered() -> None:
     p.passes(5_000)
     p.writes("alice", permission(0, ("yes", "allow_once")))
     assert pending(p).rejections == 0
+    p.passes(60_000)
     assert answer(p, "yes").ok
+    assert p.state.lives["alice"].idle == p.mono
 
 
 def test_a_request_of_an_unknown_session_is_refused_and_not_left() -> None:

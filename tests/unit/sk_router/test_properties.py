@@ -490,6 +490,17 @@ HOSTILE = st.one_of(
 )
 
 
+HOSTILE_OPENING = st.builds(
+    lambda id_, key, value: {"id": id_, key: value},
+    st.sampled_from([2, 2, 2, "2", 3]),
+    st.sampled_from(["result", "result", "error"]),
+    ANYTHING | st.just({}) | st.just({"sessionId": "s1"}) | st.just({"code": -32000}),
+)
+CAPABILITY = st.sampled_from(["loadSession", "sessionCapabilities", "mcpCapabilities"])
+CAPABILITIES = st.dictionaries(st.sampled_from(["resume", "close", "http", "sse"]), ANYTHING)
+METHOD = st.sampled_from(["id", "name", "description", "type"])
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(HOSTILE, min_size=1, max_size=8))
 def test_nothing_that_an_agent_writes_brings_the_router_down(frames: list[Any]) -> None:
@@ -502,6 +513,50 @@ def test_nothing_that_an_agent_writes_brings_the_router_down(frames: list[Any]) 
     p.passes(40_000)
     assert p.state.talks == {}
     assert p.state.asks == {}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(["load", "resume"]), st.lists(HOSTILE | HOSTILE_OPENING, max_size=8))
+def test_nothing_written_while_a_session_is_taken_up_brings_the_router_down(
+    offer: str, frames: list[Any]
+) -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    p.updates("alice", chunk("so"))
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.exits("alice", asked=False)
+    p.passes(5_000)
+    p.send(channel, "again")
+    p.started("alice", offer)
+    for frame in frames:
+        p.writes("alice", json.dumps(frame))
+        p.passes(300)
+    p.passes(40_000)
+    p.command(Cancel, channel=channel)
+    p.exits("alice")
+    p.passes(40_000)
+    assert p.state.talks == {}
+    assert p.state.gates == {}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {"protocolVersion": st.just(1)},
+        optional={
+            "agentCapabilities": ANYTHING | st.dictionaries(CAPABILITY, ANYTHING | CAPABILITIES),
+            "authMethods": ANYTHING | st.lists(st.dictionaries(METHOD, ANYTHING)),
+        },
+    )
+)
+def test_no_handshake_brings_the_router_down(result: dict[str, Any]) -> None:
+    p = Playbook(agent("alice", mcpServers=2, mcpTransports=("http", "sse")))
+    p.send(p.direct("alice"), "hello")
+    p.up("alice")
+    p.answers("alice", 1, result)
+    assert [one["method"] for one in p.sent()] == ["session/new"]
+    p.answers("alice", 2, error={"code": -32000, "message": "Log in"})
+    assert p.state.talks == {}
 
 
 def test_nesting_beyond_reason_is_noted_and_passed_over() -> None:
