@@ -135,7 +135,8 @@ def _chosen(
     except (JournalError, OSError, paths.PathsError) as error:
         if ours and seen and seen.directory == str(wanted):
             raise JournalError(str(error)) from error  # it worked before, and will again
-        trouble = f"the history in {wanted} can't be used: {error}"
+        why = error.strerror if isinstance(error, OSError) else error
+        trouble = f"{wanted} can't be used: {why}; mend that, then stop and start Sidekicks"
     process.log.warning("%s; it lives in memory until the end", trouble)
     _clear(memory)
     journal = _journal_in(memory, process)
