@@ -9,7 +9,7 @@ def is_held(path: Path) -> bool:
     try:
         with path.open("r+") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except BlockingIOError:
         return True

@@ -103,6 +103,11 @@ def part_text(part: Part) -> str:
             return f"({part.type}: {one_line(part.uri or part.type, 100)})"
 
 
+def counted(number: int, noun: str) -> str:
+    """``number`` of them: 1 problem, 2 problems."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def system_text(message: Message) -> str:
     """A system message in words."""
     agent = message.agent
@@ -193,7 +198,7 @@ def summary(event: dict[str, Any]) -> str:
         case {"type": "commands:changed", "commands": commands}:
             return one_line(", ".join(f"/{one.get('name')}" for one in commands), 120)
         case {"type": "channels:changed", "channels": channels}:
-            return f"{len(channels)} channel{'' if len(channels) == 1 else 's'}"
+            return counted(len(channels), "channel")
         case {"type": "component:state", "state": state, "pid": pid}:
             return f"{state}, pid {pid}, {event.get('restarts')} restarts"
         case {"type": "config:changed", "valid": valid, "path": path}:

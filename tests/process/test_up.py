@@ -228,6 +228,25 @@ def test_an_agent_that_fails_at_its_start_is_quoted(own: TestInstance) -> None:
     assert ended.stderr.splitlines()[1:] == ["  | no key", "next:   sk-cli agents logs quits"]
 
 
+def test_up_says_what_is_other_than_one_expects(own: TestInstance) -> None:
+    own.config.write_text("agents: [}\n")
+    (own.config.parent / "data").write_text("in the way\n")
+    said = own.cli("up").stderr
+    assert "the configuration has 1 problem and isn't used: sk-cli config validate" in said
+    assert "nothing is kept beyond the next stop" in said
+    assert own.cli("down", check=False).returncode == 0
+    assert own.processes() == {}
+
+
+def test_a_file_that_has_vanished_is_named(own: TestInstance) -> None:
+    own.up()
+    own.config.unlink()
+    for arguments in (("config", "validate"), ("config", "show")):
+        ended = own.cli(*arguments, check=False)
+        assert ended.returncode == 4
+        assert f"there is no file {own.config}" in ended.stderr
+
+
 def test_restarting_a_component_gives_it_a_new_process(shared: TestInstance) -> None:
     before = shared.pids()
     (said,) = shared.json("restart", "history")

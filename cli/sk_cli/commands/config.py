@@ -36,7 +36,10 @@ def path(told: Invocation) -> None:
 @pass_invocation
 def show(told: Invocation) -> None:
     async def body(bus: Bus) -> str:
-        return str((await bus.query(Content())).value.text)
+        text = str((await bus.query(Content())).value.text)
+        if not text:
+            _require(Path((await _current(bus)).path))
+        return text
 
     text = asking.ask(told, body)
     if told.json:
@@ -61,7 +64,8 @@ def validate(told: Invocation, *, file: str | None) -> int:
     else:
         for problem in (*checked.problems, *checked.warnings):
             print(_line(name, problem))
-        count = f"{len(checked.problems)} errors, {len(checked.warnings)} warnings"
+        errors = render.counted(len(checked.problems), "error")
+        count = f"{errors}, {render.counted(len(checked.warnings), 'warning')}"
         told.say(count if checked.problems or checked.warnings else "valid")
     return int(Exit.INVALID_CONFIGURATION if checked.problems else Exit.DONE)
 
@@ -75,10 +79,25 @@ def _text(told: Invocation, file: str | None) -> tuple[str, str]:
     if file == "-":
         return "stdin", sys.stdin.read()
     place = Path(file) if file else told.choice.config
+    _require(place)
     try:
         return str(place), place.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"{place} can't be read: {error}", code=Exit.NO_SUCH) from error
+    except OSError as error:
+        raise Failure(f"{place} can't be read: {error.strerror}", code=Exit.NO_SUCH) from error
+    except UnicodeDecodeError as error:
+        raise Failure(
+            f"{place} is not UTF-8, from byte {error.start + 1} on; convert it first",
+            code=Exit.INVALID_CONFIGURATION,
+        ) from error
+
+
+def _require(place: Path) -> None:
+    if not place.exists():
+        raise Failure(
+            f"there is no file {place}; a running Sidekicks keeps the last valid one in force",
+            code=Exit.NO_SUCH,
+            then="bring the file back, or name another",
+        )
 
 
 def _line(name: str, problem: Problem) -> str:

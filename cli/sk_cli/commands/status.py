@@ -10,7 +10,7 @@ from sk_bus.codec import plain
 from sk_bus.contract import Bus, Heartbeat, Hello
 from sk_bus.errors import SidekicksError
 from sk_bus.queries import AnyQuery, Current, CurrentConfig, ListAgents
-from sk_cli import asking, instances, observing, spans
+from sk_cli import asking, instances, observing, render, spans
 from sk_cli.failure import Exit
 from sk_cli.invocation import Command, Invocation, pass_invocation
 from sk_cli.observing import Seen
@@ -161,8 +161,9 @@ def _print_config(told: Invocation, current: CurrentConfig | None) -> None:
     if current is None:
         print(f"config    {told.choice.config}   (sk-config does not answer)")
         return
-    word = "valid" if current.valid else f"{len(current.problems)} problems: sk-cli config validate"
-    warnings = f", {len(current.warnings)} warnings" if current.warnings else ""
+    problems = render.counted(len(current.problems), "problem")
+    word = "valid" if current.valid else f"{problems}: sk-cli config validate"
+    warnings = f", {render.counted(len(current.warnings), 'warning')}" if current.warnings else ""
     print(f"config    {current.path}   {word}{warnings}")
 
 
@@ -178,7 +179,7 @@ def _detail(key: str, value: Any) -> str:
         case "journal", int():
             return f"journal {_bytes(value)}"
         case "browsers", int():
-            return f"{value or 'no'} browser{'' if value == 1 else 's'}"
+            return render.counted(value, "browser") if value else ""
         case _:
             return f"{key} {value}"
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from sk_cli import instances, starting
+from sk_bus.contract import Bus
+from sk_bus.queries import Current, CurrentConfig
+from sk_cli import asking, instances, render, starting
 from sk_cli.invocation import Command, Invocation, pass_invocation
 
 # A machine that is busy with something else takes its time.
@@ -40,6 +42,21 @@ def command(told: Invocation, *, detach: bool) -> None:
         return
     print(f"page     {instances.page(instance)}")
     print(f"sk-cli   {_own_path()}")
+    for warning in asking.ask(told, _warnings):
+        told.say(f"warning  {warning}")
+
+
+async def _warnings(bus: Bus) -> list[str]:
+    """What runs all the same, but not as somebody expects who says `up`."""
+    current: CurrentConfig = (await bus.query(Current())).value
+    said = []
+    if not current.valid:
+        problems = render.counted(len(current.problems), "problem")
+        said.append(f"the configuration has {problems} and isn't used: sk-cli config validate")
+    trouble = (await bus.hello()).historyProblem
+    if trouble:
+        said.append(f"nothing is kept beyond the next stop: {trouble}")
+    return said
 
 
 def _own_path() -> str:
