@@ -6,16 +6,18 @@ ends here, with words that say which. Knows no socket and no bus.
 
 import dataclasses
 from functools import cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from sk_bus.codec import members, plain
 from sk_bus.commands import AnyCommand, Shutdown
 from sk_bus.errors import RefusedError, problem
 from sk_bus.model import ComponentName
 from sk_bus.queries import QUERIES, SERVICES, AnyQuery
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 LONGEST_COMMAND_ID = 64
 BY = "page"
@@ -94,6 +96,9 @@ def _what(
 
 def _checked(kind: type, name: str, args: dict[str, Any], fields: dict[str, Any]) -> Any:
     """``fields`` as a value of ``kind``; ``args`` are those that came from outside."""
+    # With the first call: a page that only goes on listening needn't wait for 70 ms of imports.
+    from pydantic import ValidationError  # noqa: PLC0415
+
     known = {field.name for field in dataclasses.fields(kind)} - {"id", "by", "type"}
     unknown = sorted(set(args) - known)
     if unknown:
@@ -126,7 +131,9 @@ def _checked(kind: type, name: str, args: dict[str, Any], fields: dict[str, Any]
 
 
 @cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
+def _adapter(kind: type) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter  # noqa: PLC0415
+
     return TypeAdapter(kind)
 
 
