@@ -23,7 +23,7 @@ def of(agent: AgentName, life: Life, error: dict[str, Any]) -> Problem:
         agent=agent,
         said=said,
         code=code,
-        offered=", ".join(_named(method) for method in life.methods),
+        offered=", ".join(_named(method) for method in life.methods) or "none",
         methods=[_plain(method) for method in life.methods],
     )
 
