@@ -70,7 +70,10 @@ def _modules() -> Path:
     wanted = _digest(WEB / "package-lock.json")
     if _text(MODULES_STAMP) != wanted:
         print("page      installing its libraries", flush=True)
-        _run(node, [*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error"])
+        _run(
+            node,
+            [*npm, "ci", "--no-audit", "--no-fund", "--loglevel=error", "--no-update-notifier"],
+        )
         MODULES_STAMP.write_text(wanted)
     return node
 

@@ -15,12 +15,16 @@ from sk_cli import instances
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """One component. ``since`` in ms (0: down), ``memory`` in bytes, ``behind`` in events."""
+    """One component. ``since`` in ms (0: down), ``memory`` in bytes, ``behind`` in events.
+
+    ``restarts`` since the close before this start; ``None`` while sk-config, which counts, is away.
+    """
 
     component: str
     state: str
     pid: int
     since: int
+    restarts: int | None
     memory: int | None
     behind: int | None
     details: dict[str, Any]
@@ -51,8 +55,10 @@ async def reported(instance: Instance, heartbeat: Heartbeat) -> dict[str, str]:
     return states
 
 
-def components(processes: dict[str, Process], beat: Heartbeat | None) -> list[Seen]:
-    """Every component as it is now."""
+def components(
+    processes: dict[str, Process], beat: Heartbeat | None, restarts: dict[str, int]
+) -> list[Seen]:
+    """Every component as it is now; ``restarts`` are those that were counted."""
     made = []
     for service in SERVICES:
         process = processes.get(service)
@@ -74,6 +80,7 @@ def components(processes: dict[str, Process], beat: Heartbeat | None) -> list[Se
                 state=state,
                 pid=pid,
                 since=process.started * 1000 if process and pid else 0,
+                restarts=restarts.get(service),
                 memory=memory(pid) if pid else None,
                 behind=max(0, beat.head - current.cursor) if beat and current else None,
                 details=dict(current.details) if current else {},

@@ -26,6 +26,9 @@ from sk_cli.failure import Failure
 
 Say = Callable[[str], None]
 
+# After so long (s) a start says what it waits for.
+_PATIENT = 6.0
+
 
 def start(choice: Choice, *, say: Say, timeout: float) -> int:
     """Start the chosen instance and wait until all of it answers; supervisord's pid.
@@ -117,6 +120,7 @@ def _supervisord(instance: Instance) -> None:
 async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
     reported: dict[str, str] = {}
     began = time.monotonic()
+    told = ""
     try:
         async with asyncio.timeout(timeout), connect(instance) as bus:
             # Heartbeats, and whatever else happens, are when it is worth looking again.
@@ -129,6 +133,10 @@ async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
                     and await asyncio.to_thread(_page_answers, instance)
                 ):
                     break
+                late = ", ".join(_missing(reported))
+                if time.monotonic() - began > _PATIENT and late != told:
+                    told = late
+                    say(f"waiting for {late}; its log is in {instance.logs}")
     except (TimeoutError, UnreachableError) as error:
         raise Failure(
             _what_is_missing(instance, reported, timeout),
@@ -137,8 +145,13 @@ async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
     say(f"ready in {time.monotonic() - began:.1f} s")
 
 
+def _missing(reported: dict[str, str]) -> list[str]:
+    """Who doesn't run yet. When all say that they do, it is the page that doesn't answer."""
+    return [str(name) for name in SERVICES if reported.get(name) != "running"] or ["gateway"]
+
+
 def _what_is_missing(instance: Instance, reported: dict[str, str], timeout: float) -> str:
-    missing = [str(name) for name in SERVICES if reported.get(name) != "running"] or ["gateway"]
+    missing = _missing(reported)
     lines = [f"not everything came up within {timeout:.0f} s; missing: {', '.join(missing)}"]
     for name in missing:
         log = instance.logs / f"{name}.log"

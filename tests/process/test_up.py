@@ -254,6 +254,17 @@ def test_restarting_a_component_gives_it_a_new_process(shared: TestInstance) -> 
     assert shared.pids() == before | {"history": said["after"]}
 
 
+def test_status_counts_the_restarts(shared: TestInstance) -> None:
+    def restarts() -> dict[str, int]:
+        return {one["component"]: one["restarts"] for one in shared.json("status")["components"]}
+
+    before = restarts()
+    shared.cli("restart", "gateway")
+    counted = f'"component":"gateway".*"restarts":{before["gateway"] + 1}'
+    shared.cli("events", "--since", "0", "-t", "component:state", "--grep", counted, "--count", "1")
+    assert restarts() == before | {"gateway": before["gateway"] + 1}
+
+
 def test_restarting_components_amid_an_answer_changes_nothing_of_it(shared: TestInstance) -> None:
     whole = shared.cli("send", "@demo", "long 200", "--wait").stdout
     sending = subprocess.Popen(
@@ -359,6 +370,7 @@ def test_what_can_not_start_is_named_with_its_log(own: TestInstance) -> None:
     script.chmod(0o755)
     ended = own.cli("up", "--timeout", "12", check=False, environment={"SK_BIN": str(broken)})
     assert ended.returncode == 1
+    assert "waiting for history" in ended.stderr
     assert "missing: history" in ended.stderr
     assert "the disk is made of cheese" in ended.stderr
 

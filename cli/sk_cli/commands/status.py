@@ -9,7 +9,7 @@ import click
 from sk_bus.codec import plain
 from sk_bus.contract import Bus, Heartbeat, Hello
 from sk_bus.errors import SidekicksError
-from sk_bus.queries import AnyQuery, Current, CurrentConfig, ListAgents
+from sk_bus.queries import AnyQuery, Components, Current, CurrentConfig, ListAgents
 from sk_cli import asking, instances, observing, render, spans
 from sk_cli.failure import Exit
 from sk_cli.invocation import Command, Invocation, pass_invocation
@@ -40,17 +40,19 @@ def _once(told: Invocation) -> int:
     pid = instances.require_running(told.choice)
     processes = instances.supervisor(instance).processes()
 
-    async def body(bus: Bus) -> tuple[Hello | None, Heartbeat | None, Any, Any]:
-        hello, beat, agents, current = await asyncio.gather(
+    async def body(bus: Bus) -> tuple[Hello | None, Heartbeat | None, Any, Any, Any]:
+        hello, beat, agents, current, counted = await asyncio.gather(
             _hello(bus),
             observing.heartbeat(bus, _ANSWER_WITHIN),
             _asked(bus, ListAgents()),
             _asked(bus, Current()),
+            _asked(bus, Components()),
         )
-        return hello, beat, agents, current
+        return hello, beat, agents, current, counted
 
-    hello, beat, agents, current = asking.ask(told, body)
-    components = observing.components(processes, beat)
+    hello, beat, agents, current, counted = asking.ask(told, body)
+    restarts = {str(one.component): one.restarts for one in counted or ()}
+    components = observing.components(processes, beat, restarts)
     trouble = hello.historyProblem if hello else None
     well = all(one.state == "running" for one in components) and not trouble
     state = "running" if well else "degraded"
@@ -107,13 +109,14 @@ def _print(
     print(f"sidekicks  {shown}   {instances.address(instance)}{head}\n")
     table(
         told,
-        ["COMPONENT", "STATE", "PID", "UP", "MEMORY", ""],
+        ["COMPONENT", "STATE", "PID", "UP", "RESTARTS", "MEMORY", ""],
         [
             [
                 one.component,
                 one.state,
                 str(one.pid or "–"),
                 spans.spoken(observing.age(one.since)) if one.since else "–",
+                "–" if one.restarts is None else str(one.restarts),
                 _bytes(one.memory),
                 one.problem or _details(one.details),
             ]
