@@ -1,7 +1,9 @@
 """Logs that older code wrote: today's code reads them, and goes on from where they end.
 
-``router-log-1.jsonl`` was recorded with the first router and is never recorded again. It ends in
-the middle of an answer of alice, with a permission open and a message queued; bob was stopped.
+None is ever recorded again. ``router-log-1.jsonl`` is of the first router: it ends in the middle
+of an answer of alice, with a permission open and a message queued; bob was stopped. In
+``router-log-2.jsonl`` alice is taking her session up and still tells of the past; bob has lost his
+memory, and was sent a command since.
 """
 
 import json
@@ -17,13 +19,14 @@ from sk_router.evolve import evolve
 from sk_router.state import restored, snapshot
 from tests.support.playbook import Playbook, chunk
 
-_LOG = Path(__file__).parents[2] / "golden" / "router-log-1.jsonl"
+_LOGS = Path(__file__).parents[2] / "golden"
 
 
-def read() -> Playbook:
+def read(log: int = 1) -> Playbook:
     """The router as it is after the log."""
     p = Playbook()
-    for line in _LOG.read_text(encoding="utf-8").splitlines():
+    path = _LOGS / f"router-log-{log}.jsonl"
+    for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         event = decoded(row["event"])
         assert event is not None, row["event"]["type"]
@@ -70,6 +73,33 @@ def test_the_answer_goes_on_and_ends_whole() -> None:
     ]
     p.passes(300)
     assert [one["params"]["prompt"][0]["text"] for one in p.sent("alice")] == ["And then?"]
+
+
+def prompt(p: Playbook, name: str) -> list[str]:
+    return [
+        block["text"]
+        for one in p.sent(name)
+        if one.get("method") == "session/prompt"
+        for block in one["params"]["prompt"]
+    ]
+
+
+def test_a_session_that_was_being_taken_up_is_and_its_past_stays_unseen() -> None:
+    p = read(2)
+    before = p.messages()
+    p.updates("alice", chunk("hi"), session="a1")
+    p.passes(300)
+    assert prompt(p, "alice") == ["more"]
+    assert p.messages() == before
+
+
+def test_a_memory_that_was_lost_is_told_with_the_next_message() -> None:
+    p = read(2)
+    (channel,) = [one.id for one in p.state.channels.values() if one.direct == "bob"]
+    p.send(channel, "which fruit?")
+    past, message = prompt(p, "bob")
+    assert message == "which fruit?"
+    assert ("remember pears" in past, "compacted" in past) == (True, False)
 
 
 def test_an_event_of_newer_code_is_passed_over() -> None:

@@ -197,6 +197,18 @@ def test_a_lower_limit_stops_idle_ones_and_lets_busy_ones_finish() -> None:
     assert p.of(DoStop) == []
 
 
+def test_a_busy_one_beyond_a_lower_limit_stops_when_it_has_finished() -> None:
+    p = Playbook("alice", "bob")
+    p.prompted("alice")
+    p.prompted("bob", session="s2")
+    p.give(configured("alice", "bob", maxRunningAgents=1))
+    assert p.of(DoStop) == []
+    p.answers("bob", 3, {"stopReason": "end_turn"})
+    assert [one.agent for one in p.of(DoStop)] == ["bob"]
+    p.exits("bob")
+    assert p.states() == [("bob", "stopped")]
+
+
 def test_an_idle_agent_is_stopped_and_is_no_error() -> None:
     p = Playbook("alice", stopIdleAgentsAfter=60_000)
     p.command(Start, agent=ALICE)
