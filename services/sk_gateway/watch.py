@@ -56,6 +56,7 @@ class Watch:
         self.known = known
         self._beat: int | None = None
         self._counted_from = 0
+        self._reported = 0
         self._dead = 0
 
     def heard(self, beat: Heartbeat, mono: int, wall: int) -> Verdict:
@@ -65,10 +66,12 @@ class Watch:
         self._beat = mono
         report = beat.reports.get(CONFIG)
         if report is None or report.pid == self._dead:
-            if mono - self._counted_from >= SILENCE:
+            # A bus that has just begun knows nobody yet, and who was just killed is being started.
+            if mono - max(self._reported, self._counted_from) >= SILENCE:
                 self._counted_from = mono
                 return Verdict(say=self._changed("down", 0, wall), restart=True)
             return Verdict()
+        self._reported = mono
         if mono - max(report.heard, self._counted_from) >= SILENCE:
             self._counted_from = mono
             return Verdict(say=self._changed("hung", report.pid, wall), restart=True)

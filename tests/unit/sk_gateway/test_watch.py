@@ -50,6 +50,24 @@ def test_ten_seconds_of_silence_are_hung_and_ask_for_one_restart() -> None:
     assert hung.restart
 
 
+def test_a_bus_that_begins_knows_nobody_and_that_kills_nobody() -> None:
+    watch = Watch(Known())
+    watch.heard(beat(7, heard=0), 0, WALL)
+    for mono in range(1000, 60_000, 1000):
+        watch.heard(beat(7, heard=mono), mono, WALL)
+    assert watch.heard(beat(), 60_100, WALL).restart is False
+    assert watch.heard(beat(7, heard=60_500), 60_600, WALL).say is None
+
+
+def test_one_that_died_gets_its_time_to_come_back() -> None:
+    watch = Watch(Known())
+    for mono in range(0, 60_000, 1000):
+        watch.heard(beat(7, heard=mono), mono, WALL)
+    watch.died(7, WALL)
+    assert beats(watch, beat(7, heard=59_000), 60_000, 59_000 + SILENCE) == []
+    assert watch.heard(beat(7, heard=59_000), 59_000 + SILENCE, WALL).restart
+
+
 def test_one_that_never_came_is_started() -> None:
     (down,) = beats(Watch(Known()), beat(), 0, SILENCE + 1000)
     assert down.restart
