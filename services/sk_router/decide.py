@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from sk_bus.commands import Command
 from sk_bus.errors import problem
 from sk_bus.events import ConfigChanged
@@ -26,7 +24,7 @@ from sk_bus.internal import (
 from sk_bus.model import AgentName, ChannelId
 from sk_bus.vocabulary import Event
 from sk_router import commands
-from sk_router.acp import capabilities, failures, messages, sessions
+from sk_router.acp import frames, messages, sessions
 from sk_router.agents import lifecycle, lives, pool
 from sk_router.channels import answers, growth, permissions, queue, stops, turns
 from sk_router.decision import Decision, Input
@@ -158,88 +156,10 @@ def _known(decision: Decision, agent: AgentName, inc: int) -> bool:
 
 
 def _frame(decision: Decision, event: FactFrame, data: Any) -> None:
-    agent = event.agent
-    if not _known(decision, agent, event.inc):
-        decision.note(f"{agent}: a frame of a life that is over")
-        return
-    match messages.frame(data):
-        case messages.Answer() as answer:
-            _answer(decision, agent, answer)
-        case messages.Request() as request:
-            _request(decision, agent, request)
-        case messages.Notification("session/update", params):
-            sessions.updated(decision, agent, params)
-        case messages.Notification("$/cancel_request", params):
-            permissions.withdrawn(decision, agent, params.get("requestId"))
-        case messages.Notification(method, _):
-            decision.note(f"{agent}: a notification that we don't know: {method}")
-        case messages.Noise(why):
-            decision.note(f"{agent}: no frame of ACP: {why}")
-
-
-def _answer(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
-    call = lives.called(decision, agent, answer.id)
-    if call is None:
-        decision.note(f"{agent}: an answer that nothing waits for: id {answer.id!r}")
-        return
-    match call.method:
-        case "initialize":
-            _initialized(decision, agent, answer)
-        case "session/new" | "session/load" | "session/resume" | "session/close":
-            sessions.answered(decision, agent, call, answer)
-        case "session/prompt":
-            assert call.channel is not None
-            turns.responded(decision, call.channel, agent, answer)
-        case method:
-            raise AssertionError(method)
-
-
-def _initialized(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
-    if answer.error is not None:
-        failed = failures.of(agent, decision.life(agent), answer.error)
-        lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
-        return
-    result = answer.result if isinstance(answer.result, dict) else {}
-    version = result.get("protocolVersion")
-    if type(version) is not int or version != messages.VERSION:
-        failed = problem(
-            "wrong-protocol",
-            "{agent} speaks version {version} of ACP; Sidekicks speaks version {ours}",
-            agent=agent,
-            version=orjson.dumps(version).decode()[:50],
-            ours=messages.VERSION,
-        )
-        lives.step(decision, agent, lifecycle.HandshakeFailed(failed))
-        return
-    succeeded = lifecycle.HandshakeSucceeded(
-        capabilities.kept(result), decision.mono, capabilities.methods(result)
-    )
-    lives.step(decision, agent, succeeded)
-
-
-def _request(decision: Decision, agent: AgentName, request: messages.Request) -> None:
-    """A request is never left without an answer, unless nothing reaches the agent any more."""
-    if not lives.reachable(decision.life(agent)):
-        decision.note(f"{agent}: {request.method} while it is being stopped")
-        return
-    if request.method == "elicitation/create":
-        # The method is known, and no mode of it is offered: that is what the protocol wants said.
-        line = messages.error(request.id, messages.INVALID_PARAMS, "no mode of it is offered")
-        lives.write(decision, agent, line)
-        return
-    if request.method != "session/request_permission":
-        line = messages.error(
-            request.id, messages.METHOD_NOT_FOUND, f"Method not found: {request.method}"
-        )
-        lives.write(decision, agent, line)
-        return
-    channel = sessions.channel_of(decision, agent, request.params)
-    if channel is None:
-        lives.write(
-            decision, agent, messages.error(request.id, messages.INVALID_PARAMS, "no such session")
-        )
-        return
-    permissions.requested(decision, channel, agent, request)
+    if _known(decision, event.agent, event.inc):
+        frames.take(decision, event.agent, data)
+    else:
+        decision.note(f"{event.agent}: a frame of a life that is over")
 
 
 def _exited(decision: Decision, event: FactExited) -> None:

@@ -200,6 +200,11 @@ def text(value: Any) -> Text | None:
     return None
 
 
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; what else is in it is left out."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def string(value: Any, default: str = "") -> str:
     """A string that is short by its nature, or its beginning."""
     found = text(value)

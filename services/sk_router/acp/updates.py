@@ -1,18 +1,14 @@
-"""What a ``session/update`` says, as a change to a message; and how tool calls are patched.
+"""What a ``session/update`` says, as a change to a message.
 
-Lenient: an unknown kind is kept raw, a bad item is left out of its list, an absent or null field
-means unchanged. Which message changes, and whether the change is shown, is decided elsewhere.
+Lenient: an unknown kind is kept raw, a bad item is left out of its list. Which message changes, and
+whether the change is shown, is decided elsewhere.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from sk_bus.model import (
-    Diff,
     ImagePart,
-    Location,
     OtherPart,
     Part,
     PlanPart,
@@ -20,11 +16,9 @@ from sk_bus.model import (
     ResourcePart,
     SlashCommand,
     Text,
-    ToolCall,
     Usage,
 )
-from sk_router.acp.messages import string, text
-from sk_router.texts import head
+from sk_router.acp.messages import objects, string, text
 
 # Known, and not part of a message: a session's title, its modes and options, notices, and what
 # only a client that asks for it is sent.
@@ -43,9 +37,6 @@ _PASSED_OVER = frozenset(
         "session_message_chunk",
     }
 )
-_FINAL = ("completed", "failed")
-_MOST_LOCATIONS = 200
-_MOST_DIFFS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +170,6 @@ def block(content: dict[str, Any]) -> Part:
             return OtherPart(raw=content)
 
 
-def _items(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _steps(entries: Any) -> tuple[PlanStep, ...]:
     return tuple(
         PlanStep(
@@ -190,7 +177,7 @@ def _steps(entries: Any) -> tuple[PlanStep, ...]:
             priority=string(entry.get("priority"), "medium"),
             status=string(entry.get("status"), "pending"),
         )
-        for entry in _items(entries)
+        for entry in objects(entries)
         if text(entry.get("content")) is not None
     )
 
@@ -209,7 +196,7 @@ def _count(value: Any) -> int:
 
 def _commands(listed: Any) -> tuple[SlashCommand, ...]:
     made = []
-    for item in _items(listed):
+    for item in objects(listed):
         name = string(item.get("name"))
         hint = item.get("input")
         if name:
@@ -221,94 +208,3 @@ def _commands(listed: Any) -> tuple[SlashCommand, ...]:
                 )
             )
     return tuple(made)
-
-
-def patched(tool: ToolCall | None, tool_id: str, patch: dict[str, Any]) -> ToolCall:
-    """The tool call after a patch; a call that nobody announced begins with it.
-
-    Once the turn has ended it, only its own end revives it.
-    """
-    before = tool or ToolCall(id=tool_id)
-    made = replace(
-        before,
-        title=string(patch.get("title")) or before.title,
-        kind=string(patch.get("kind")) or before.kind,
-        status=string(patch.get("status")) or before.status,
-    )
-    if before.ended is not None:
-        final = made.status in _FINAL and patch.get("status") is not None
-        made = replace(made, ended=None) if final else replace(made, status=before.status)
-    if patch.get("rawInput") is not None:
-        made = replace(made, input=_compact(patch["rawInput"]))
-    if isinstance(patch.get("locations"), list):
-        made = replace(made, locations=_locations(patch["locations"]))
-    if isinstance(patch.get("content"), list):
-        made = replace(made, output=_output(patch["content"]), diffs=_diffs(patch["content"]))
-    if patch.get("rawOutput") is not None:
-        raw = _compact(patch["rawOutput"])
-        if _goes_on(made.output, raw):
-            made = replace(made, output=raw)
-    streamed = _streamed(patch.get("_meta"))
-    if streamed and isinstance(made.output, str):
-        made = replace(made, output=made.output + streamed)
-    return made
-
-
-def _streamed(meta: Any) -> str:
-    """More output of a terminal of the agent's own, as codex-acp and claude-agent-acp send it."""
-    if not isinstance(meta, dict):
-        return ""
-    more = meta.get("terminal_output_delta") or meta.get("terminal_output")
-    return string(more.get("data")) if isinstance(more, dict) else ""
-
-
-def unfinished(tool: ToolCall) -> bool:
-    return tool.status not in _FINAL and tool.ended is None
-
-
-def _goes_on(output: Text, raw: Text) -> bool:
-    """Whether ``raw`` says what ``output`` does, or more; readable output is kept otherwise."""
-    before, after = head(output), head(raw)
-    same_kind = before[:1] in ("{", "[") and after[:1] == before[:1]
-    return not before or after.startswith(before) or same_kind
-
-
-def _compact(value: Any) -> Text:
-    """JSON without spaces; a string, or what stands for one, as it is."""
-    found = text(value)
-    return orjson.dumps(value).decode() if found is None else found
-
-
-def _locations(listed: list[Any]) -> tuple[Location, ...]:
-    made = []
-    for item in _items(listed)[:_MOST_LOCATIONS]:
-        line = item.get("line")
-        if path := string(item.get("path")):
-            made.append(Location(path=path, line=line if isinstance(line, int) else None))
-    return tuple(made)
-
-
-def _diffs(listed: list[Any]) -> tuple[Diff, ...]:
-    made = []
-    for item in _items(listed):
-        new = text(item.get("newText"))
-        if item.get("type") == "diff" and new is not None:
-            old = text(item.get("oldText"))
-            path = string(item.get("path"))
-            made.append(Diff(path=path, oldText=old, newText=new, newFile=old is None))
-    return tuple(made[:_MOST_DIFFS])
-
-
-def _output(listed: list[Any]) -> Text:
-    """The readable text among a tool's content, ANSI sequences kept."""
-    said: list[Text] = []
-    for item in _items(listed):
-        # The wrapper is missing in an example of the protocol's own documentation.
-        inner = item.get("content") if item.get("type") == "content" else item
-        if isinstance(inner, dict) and inner.get("type") != "diff":
-            found = text(inner.get("text"))
-            if found is not None:
-                said.append(found)
-    if len(said) == 1:
-        return said[0]
-    return "\n".join(head(one) for one in said)

@@ -27,7 +27,7 @@ from sk_bus.model import (
     ToolCall,
     ToolPart,
 )
-from sk_router.acp import updates
+from sk_router.acp import tools
 from sk_router.decision import Decision
 from sk_router.state import Growing, Run
 from sk_router.texts import LONGEST, head, size
@@ -86,7 +86,7 @@ def patch_tool_call(
     decision.flush()
     at = growing.tool(tool_id)
     before = growing.parts[at] if at is not None else None
-    tool = updates.patched(before.tool if isinstance(before, ToolPart) else None, tool_id, patch)
+    tool = tools.patched(before.tool if isinstance(before, ToolPart) else None, tool_id, patch)
     if before == ToolPart(tool=tool):
         return tool
     index = len(growing.parts) if at is None else at
@@ -101,7 +101,7 @@ def end_tools(decision: Decision, message: MessageId, *, cancelled: bool) -> Non
     growing = decision.state.messages[message]
     decision.flush()
     for index, part in enumerate(growing.parts):
-        if isinstance(part, ToolPart) and updates.unfinished(part.tool):
+        if isinstance(part, ToolPart) and tools.unfinished(part.tool):
             ended = replace(part.tool, ended="cancelled" if cancelled else "unreported")
             put_part(decision, growing, index, ToolPart(tool=ended))
 
