@@ -7,6 +7,7 @@ when they are complete. What belongs to named channels is not offered yet.
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from unicodedata import normalize
 
 from sk_bus import ids
 from sk_bus.commands import (
@@ -32,6 +33,8 @@ from sk_router.state import place
 
 
 def perform(decision: Decision, command: Command) -> None:
+    if isinstance(command, Start | Stop | Restart | Direct):
+        command = replace(command, agent=_meant(decision, command.agent))
     refusal = _refusal(decision, command)
     if refusal is not None:
         decision.refuse([command.id], refusal)
@@ -85,12 +88,25 @@ def _refusal(decision: Decision, command: Command) -> Problem | None:
             return problem("not-offered", "{command} is not offered yet", command=name)
 
 
+def _meant(decision: Decision, agent: AgentName) -> AgentName:
+    """The agent's name as it is configured: names are the same without regard to case."""
+    state = decision.state
+    names = [one.name for one in state.config.agents]
+    names += sorted({one.direct for one in state.channels.values() if one.direct} - {*names})
+    same = [name for name in names if _folded(name) == _folded(agent)]
+    return agent if agent in names or not same else same[0]
+
+
+def _folded(name: str) -> str:
+    return normalize("NFKC", name).casefold()
+
+
 def _no_such_agent(decision: Decision, agent: AgentName) -> Problem | None:
     names = [one.name for one in decision.state.config.agents]
     if agent in names:
         return None
-    folded = {name.casefold(): name for name in names}
-    near = get_close_matches(agent.casefold(), sorted(folded), n=1)
+    folded = {_folded(name): name for name in names}
+    near = get_close_matches(_folded(agent), sorted(folded), n=1)
     if near:
         nearest = folded[near[0]]
         text = "no such agent: {agent}; did you mean {nearest}?"

@@ -143,6 +143,14 @@ def test_an_unknown_agent_is_named_with_its_nearest(kind: type) -> None:
     assert result.problem.message == "no such agent: Alcie; did you mean alice?"
 
 
+@pytest.mark.parametrize("written", ["ALICE", "Alice", "\uff41lice"])
+def test_an_agent_is_the_same_without_regard_to_case(written: str) -> None:
+    p = Playbook("alice")
+    assert p.direct(written) == p.direct("alice")
+    p.command(Start, agent=AgentName(written))
+    assert [one.agent for one in p.of(DoStart)] == ["alice"]
+
+
 def test_the_limit_refuses_when_all_are_busy() -> None:
     p = Playbook("alice", "bob", "carol", maxRunningAgents=2)
     p.prompted("alice")
