@@ -106,16 +106,22 @@ def latencies(arrived: list[tuple[int, str]]) -> list[float]:
 
 
 def cpu_seconds(instance: TestInstance) -> dict[str, float]:
-    """What each process of the instance has used so far, its agents and holders as ``others``."""
+    """What each process of the instance has used so far, its agents and holders as ``others``.
+
+    By the scheduler's own nanoseconds: the ticks of ``stat`` are too coarse for what idles.
+    """
     names = {pid: name for name, pid in instance.pids().items()}
     used: dict[str, float] = {}
     for pid in instance.processes():
         try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except FileNotFoundError:
+            threads = [
+                int((thread / "schedstat").read_text().split()[0])
+                for thread in Path(f"/proc/{pid}/task").iterdir()
+            ]
+        except (FileNotFoundError, ProcessLookupError):
             continue
         name = names.get(pid, "others")
-        used[name] = used.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / 100
+        used[name] = used.get(name, 0.0) + sum(threads) / 1e9
     return used
 
 
