@@ -135,6 +135,7 @@ class Life:
                 )
             )
             await self._publisher.confirmed()
+        failpoint("agents_before_bury")
         self._bury()
         if started is not None:
             self._publisher.closed(started)
@@ -205,6 +206,7 @@ class Life:
             told = self._publisher.ledger.lives.get(self.agent)
             if told is None or told.inc != self.inc:
                 if hello.pid:
+                    failpoint("agents_before_up")
                     self._publisher.up(self.agent, self.inc, hello.pid)
                 told = None
             if started is not None:
@@ -273,9 +275,12 @@ class Life:
                 case Send() if order.n > self._taken and not self._cut_off:
                     await self._send(writer, order, pending)
                 case Turn():
+                    failpoint("agents_before_turn")
                     await self._heard(writer, frames.TURN, bytes((order.open,)))
                 case Stop():
+                    failpoint("agents_before_stop")
                     await self._heard(writer, frames.STOP, b"")
+                    failpoint("agents_after_stop")
             self._orders.popleft()
             self._publisher.closed(order.seq)
             self._publisher.moved()
@@ -311,6 +316,7 @@ class Life:
                 return
 
     def _took(self, n: int) -> None:
+        failpoint("agents_before_took")
         self._taken = n
         self._publisher.took(self.agent, self.inc, n)
         self._changed.set()
@@ -379,6 +385,7 @@ class Life:
                 spent += size
             end = line.end
         if end:
+            failpoint("agents_before_frame")
             self._publisher.output(self.agent, self.inc, events, end)
 
     def _errors(self, offset: int, data: bytes) -> None:
@@ -418,6 +425,7 @@ class Life:
         if left_out and self.agent in self._publisher.ledger.lives:
             end = self._publisher.ledger.lives[self.agent].err
             self._publisher.errors(self.agent, self.inc, left_out, end)
+        failpoint("agents_before_exit")
         self._publisher.exited(
             FactExited(
                 agent=self.agent,

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from sk_bus.contract import Bus, Hello, Producer
 
 DEADLINE = 30.0
+MODULES = {
+    "bus": "sk_bus.broker",
+    "agents": "sk_agents.service",
+    "router": "sk_router.service",
+}
 MAIN = "import sys; from {module} import main; sys.argv[0] = {module!r}; main()"
 
 
@@ -64,7 +69,7 @@ class Executing:
     # --- processes --------------------------------------------------------------------------
 
     def start(self, name: str, **environment: str) -> None:
-        module = {"bus": "sk_bus.broker", "agents": "sk_agents.service"}[name]
+        module = MODULES[name]
         with (self.root / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, "-c", MAIN.format(module=module)],
@@ -83,6 +88,15 @@ class Executing:
 
     def log(self, name: str) -> str:
         return (self.root / f"{name}.log").read_text()
+
+    def end(self) -> None:
+        """Leave nothing: neither services nor holders, agents and what those started."""
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+        for pid in left(self):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     # --- the router's side ------------------------------------------------------------------
 
@@ -229,7 +243,7 @@ class Acting:
                 self._chunks.append(content["text"])
 
     async def exited(self) -> FactExited:
-        found = await self._executing.until(lambda: self.facts(FactExited))
+        found: list[FactExited] = await self._executing.until(lambda: self.facts(FactExited))
         return found[0]
 
     @property
@@ -264,12 +278,7 @@ async def executing(**environment: str) -> AsyncIterator[Executing]:
                         task.cancel()
             await made.bus.close()
         finally:
-            for process in made.processes.values():
-                process.kill()
-                process.wait()
-            for pid in left(made):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            made.end()
 
 
 def left(executing_: Executing) -> list[int]:
