@@ -16,10 +16,14 @@ _PATH = (
 )
 _PARAMS = {
     "initialize": "InitializeRequest",
+    "authenticate": "AuthenticateRequest",
+    "logout": "LogoutRequest",
     "session/new": "NewSessionRequest",
     "session/load": "LoadSessionRequest",
     "session/resume": "ResumeSessionRequest",
     "session/close": "CloseSessionRequest",
+    "session/set_mode": "SetSessionModeRequest",
+    "session/set_config_option": "SetSessionConfigOptionRequest",
     "session/prompt": "PromptRequest",
     "session/cancel": "CancelNotification",
     "$/cancel_request": "CancelRequestNotification",

@@ -1,5 +1,7 @@
 """A whole Sidekicks of a test's own: directories, configuration, processes, and the broom.
 
+What was written to agents is held against the schema of ACP at the end of each.
+
 Everything lies in one short directory (socket paths are limited); nothing of the user's is read or
 met. Services are found beside the Python that runs the tests, or, where the project isn't installed
 there, as scripts made on the spot.
@@ -20,7 +22,11 @@ from typing import Any, Self
 import orjson
 
 from sk_bus import paths
+from sk_bus.events import Kind
+from sk_bus.journal import Journal, JournalError
 from sk_bus.supervisor import Supervisor
+from sk_bus.wire import batch_from_record
+from tests.support import acp_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -191,7 +197,7 @@ class TestInstance:
     # --- the broom ----------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End everything, whatever state it is in, and remove the directory."""
+        """End everything, whatever state it is in; the directory stays."""
         with suppress(subprocess.TimeoutExpired):
             self.cli("down", check=False, timeout=40)
         for _ in range(3):  # a supervisord may start something while we sweep
@@ -200,7 +206,23 @@ class TestInstance:
                 with_signal(pid, signal.SIGKILL)
             if not left:
                 break
-        subprocess.run(["rm", "-rf", str(self.directory)], check=False)
+
+    def sent(self) -> Iterator[str]:
+        """Every line that was ordered to be written to an agent, as far as the journals have it."""
+        for path in (self.directory / "c" / "sidekicks" / "data").glob("*/journal"):
+            try:
+                journal = Journal(path)
+            except JournalError:
+                continue  # broken by a test, on purpose
+            after = journal.floor - 1
+            while records := journal.replay(after, 1 << 20):
+                for batch in map(batch_from_record, records):
+                    if batch.kinds & Kind.DO:
+                        yield from (
+                            event["line"] for event in batch.raw() if event["type"] == "do:send"
+                        )
+                    after = batch.last
+            journal.close()
 
     def __enter__(self) -> Self:
         return self
@@ -213,7 +235,13 @@ class TestInstance:
     ) -> None:
         if error is not None:
             print(self.logs(), file=sys.stderr)
-        self.close()
+        try:
+            self.close()
+            if error is None:
+                for line in self.sent():
+                    acp_schema.check(line)
+        finally:
+            subprocess.run(["rm", "-rf", str(self.directory)], check=False)
 
 
 def with_signal(pid: int, number: int) -> None:
