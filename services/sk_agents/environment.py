@@ -24,8 +24,15 @@ _ASK = (
     "e=[k+b'='+v for k,v in os.environb.items()];"
     "os.write(1,m+b'%o'%u+bytes(1)+bytes(1).join(e)+m)"
 )
-# Set by the shell for itself, or of no use to a program elsewhere.
-_SHELLS_OWN = {"_", "SHLVL", "PWD", "OLDPWD"}
+_PLAIN_SHELL = "/bin/sh"
+# Ours; and what make and systemd tell the processes that they start, which no agent is.
+_NOT_THEIRS = ("SK_", "SUPERVISOR_", "LISTEN_", "WATCHDOG_", "SYSTEMD_EXEC_", "MAKE_TERM")
+_NOT_THEIRS_WHOLE = frozenset(
+    # Set by the shell for itself, or of no use to a program elsewhere.
+    {"_", "SHLVL", "PWD", "OLDPWD"}
+    | {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKEFILES"}
+    | {"NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "MAINPID", "MANAGERPID"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +53,35 @@ class LoginShell:
         self._answer: asyncio.Future[Environment] | None = None
 
     async def environment(self) -> Environment:
-        """What a new terminal of the user's would have; ours when the shell doesn't say."""
+        """What a new terminal of the user's would have; ours when no shell says."""
         if self._answer is None:
             self._answer = asyncio.get_running_loop().create_future()
             self._answer.set_result(await self._asked())
         return await self._answer
 
     async def _asked(self) -> Environment:
-        own = public(os.environ, self._private)
-        shell = os.environ.get("SHELL") or pwd.getpwuid(os.getuid()).pw_shell or "/bin/sh"
-        try:
-            output = await _output(shell, own)
-        except (OSError, TimeoutError) as error:
-            self._log.warning("%s didn't say its environment (%r): ours is used", shell, error)
-            return Environment(own, UMASK)
-        answer = said(output)
-        if answer is None:
-            self._log.warning("%s didn't say its environment: ours is used", shell)
-            return Environment(own, UMASK)
-        return Environment(public(answer.variables, self._private), answer.umask)
+        own = logged_in(pwd.getpwuid(os.getuid())) | public(os.environ, self._private)
+        for shell in dict.fromkeys((own["SHELL"], _PLAIN_SHELL)):
+            try:
+                answer = said(await _output(shell, own))
+            except (OSError, TimeoutError) as error:
+                self._log.warning("%s didn't say its environment: %r", shell, error)
+                continue
+            if answer is not None:
+                return Environment(public(answer.variables, self._private), answer.umask)
+            self._log.warning("%s didn't say its environment", shell)
+        return Environment(own, UMASK)
+
+
+def logged_in(user: pwd.struct_passwd) -> dict[str, str]:
+    """What every login sets, and a service manager may leave out."""
+    return {
+        "HOME": user.pw_dir,
+        "USER": user.pw_name,
+        "LOGNAME": user.pw_name,
+        "SHELL": user.pw_shell or _PLAIN_SHELL,
+        "PATH": os.defpath,
+    }
 
 
 def public(variables: Mapping[str, str], private: str) -> dict[str, str]:
@@ -72,8 +89,8 @@ def public(variables: Mapping[str, str], private: str) -> dict[str, str]:
     return {
         name: value
         for name, value in variables.items()
-        if not name.startswith(("SK_", "SUPERVISOR_"))
-        and name not in _SHELLS_OWN
+        if not name.startswith(_NOT_THEIRS)
+        and name not in _NOT_THEIRS_WHOLE
         and private not in value
     }
 
