@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sk_agents import frames, shim
+from sk_agents import frames, holding, shim
 from sk_agents.environment import LoginShell
 from sk_bus.errors import problem
 from sk_bus.model import Problem
@@ -156,7 +156,7 @@ class Processes:
         if await _first_byte(ready):
             return True
         # It closed its stdout without a word: it is ending.
-        if child.wait() == shim.LOCKED:
+        if child.wait() == holding.LOCKED:
             return False
         raise StartFailedError(holder_failed(place))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sk_agents import frames, shim
+from sk_agents import frames, holding, shim
 from tests.support.shim_client import Held, Manager, alive, eventually, held, there
 
 pytestmark = pytest.mark.process
@@ -349,7 +349,10 @@ def test_a_pid_that_names_another_process_now_is_left_alone(life: Held) -> None:
     first.wait()
     record = frames.record_from((life.folder / "agent").read_bytes())
     other = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    (life.folder / "agent").write_bytes(frames.record({**record, "pid": other.pid}))
+    # Both may have begun within one tick of the system's clock.
+    earlier = int(record["started"]) - 1
+    named = frames.record({**record, "pid": other.pid, "started": earlier})
+    (life.folder / "agent").write_bytes(named)
     life.start()
     life.attach().until_exit()
     assert alive(other.pid)
@@ -364,7 +367,7 @@ def test_a_pid_that_names_another_process_now_is_left_alone(life: Held) -> None:
 def test_a_second_holder_of_a_folder_ends_and_starts_nothing(life: Held) -> None:
     life.start(*python(ECHO))
     agent = life.agent()
-    assert life.start(*python(ECHO)).wait(20) == shim.LOCKED
+    assert life.start(*python(ECHO)).wait(20) == holding.LOCKED
     assert life.agent() == agent
     manager = life.attach()
     manager.line(1, "x")

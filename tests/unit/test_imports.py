@@ -31,7 +31,7 @@ SHELLS = {
     "sk_router": {"service", "timers", "snapshots"},
     "sk_agents": {
         *("environment", "life", "logbook", "memory", "process", "publishing", "service"),
-        *("received", "telling", "holder", "offspring", "shim", "spool"),
+        *("received", "telling", "holder", "holding", "offspring", "shim", "spool"),
     },
     "sk_history": {"rocks", "service", "sweep"},
     "sk_gateway": {"browser", "desk", "hub", "server", "service", "web"},
