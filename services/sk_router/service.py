@@ -11,9 +11,10 @@ from pathlib import Path
 
 from sk_bus import service as harness
 from sk_bus.blobs import BlobStore
+from sk_bus.commands import Command
 from sk_bus.contract import Heartbeat, Hello, Producer, Resync
 from sk_bus.errors import SidekicksError, problem
-from sk_bus.events import Kind
+from sk_bus.events import CommandResult, Kind
 from sk_bus.failpoints import failpoint
 from sk_bus.internal import FactFrame
 from sk_bus.model import Cursor
@@ -24,6 +25,7 @@ from sk_bus.wire import Batch
 from sk_router.decide import decide
 from sk_router.decision import Decision, Input
 from sk_router.evolve import evolve
+from sk_router.faults import Faults
 from sk_router.recipients import preview
 from sk_router.snapshots import SnapshotFiles
 from sk_router.state import State
@@ -46,6 +48,12 @@ _READ = frozenset(
 _KINDS = Kind.COMMAND | Kind.FACT | Kind.INTERNAL | Kind.PUBLIC
 _SNAPSHOT_AFTER = tuned("snapshot-after", 20_000)  # inputs
 _SNAPSHOT_EVERY = tuned("snapshot-every", 30.0)  # seconds, while inputs come
+
+
+_FAULT = (
+    "Sidekicks itself failed on this and passed it over; `sk-cli logs router` shows where. "
+    "Please report it."
+)
 
 
 class LostJournalError(Exception):
@@ -139,6 +147,7 @@ class _Live:
         self._decided = recovered.decided
         self._floors = recovered.floors[-2:]
         self._blobs = BlobStore(Path(service.hello.directory))
+        self._faults = Faults(Path(service.hello.directory), recovered.epoch)
         self._inputs = 0
         self._snapshot_at = asyncio.get_running_loop().time() + _SNAPSHOT_EVERY
 
@@ -165,10 +174,47 @@ class _Live:
         ]
         if not inputs:
             return
-        decision = decide(self._state, inputs)
+        events = self._decided_on(inputs, batch.first)
         self._decided = batch.last
         self._inputs += len(inputs)
-        self._publish(decision, batch.last)
+        failpoint("router_decided")
+        self._producer.put(events, batch.last)
+        self._clock.look()
+
+    def _decided_on(self, inputs: list[Input], first: int) -> list[Event]:
+        """What follows from the inputs of the batch that begins at ``first``.
+
+        A failure is a fault of ours and leaves a state worth nothing: it is noted, we end, and the
+        next one of us passes over the input that is to blame.
+        """
+        if not self._faults.failed_in(first):
+            try:
+                return self._kept(decide(self._state, inputs))
+            except Exception:
+                self._faults.batch_failed(first)
+                raise
+        events: list[Event] = []
+        for one in inputs:
+            if self._faults.set_aside(one.seq):
+                self._service.log.error("passed over %d, which we fail on: %r", one.seq, one.event)
+                if isinstance(one.event, Command):
+                    why = problem("fault", _FAULT)
+                    events.append(CommandResult(id=one.event.id, ok=False, problem=why))
+                continue
+            try:
+                events += self._kept(decide(self._state, [one]))
+            except Exception:
+                self._faults.input_failed(one.seq)
+                raise
+        return events
+
+    def _kept(self, decision: Decision) -> list[Event]:
+        """The events of a decision, with the blobs that they name written."""
+        for text in decision.blobs.values():
+            self._blobs.put(text)
+        for note in decision.notes:
+            self._service.log.info("%s", note)
+        return decision.events
 
     def _whole(self, event: Event) -> Event:
         if not isinstance(event, FactFrame) or event.raw is None:
@@ -179,15 +225,6 @@ class _Live:
             # Gone, or never ours: an agent can write what looks like a reference.
             self._service.log.warning("%s: a text that can't be read: %s", event.agent, error)
             return event
-
-    def _publish(self, decision: Decision, position: int) -> None:
-        for text in decision.blobs.values():
-            self._blobs.put(text)
-        failpoint("router_decided")
-        self._producer.put(decision.events, position)
-        for note in decision.notes:
-            self._service.log.info("%s", note)
-        self._clock.look()
 
     async def _snapshot(self) -> None:
         """Keep the state now and then, between two batches, with all that was said confirmed."""
@@ -201,6 +238,9 @@ class _Live:
         self._snapshot_at = now + _SNAPSHOT_EVERY
 
     def _report(self) -> None:
+        if self._faults.any:
+            self._service.state = "degraded"
+            self._service.details["fault"] = "an input was passed over; the log says which"
         self._service.position = self._producer.position
         # What the older snapshot can't do without; everything, while there are not two.
         self._service.floor = self._floors[0] + 1 if len(self._floors) == 2 else self._epoch

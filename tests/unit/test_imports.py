@@ -28,7 +28,7 @@ SHELLS = {
         *("process", "service", "supervisor", "schema", "tuning", "opening"),
     },
     "sk_config": {"files", "keeper", "processes", "recent", "service", "watcher"},
-    "sk_router": {"service", "timers", "snapshots"},
+    "sk_router": {"faults", "service", "timers", "snapshots"},
     "sk_agents": {
         *("environment", "life", "logbook", "memory", "process", "publishing", "service"),
         *("received", "telling", "holder", "holding", "offspring", "shim", "spool"),

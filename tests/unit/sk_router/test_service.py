@@ -141,6 +141,11 @@ class World:
             with suppress(asyncio.CancelledError):
                 await task
 
+    async def died(self) -> None:
+        """A router that ends by itself."""
+        instance = Instance(name="test", state=self.directory, run=self.directory)
+        await shell._router(Service("router", instance, self.bus.client(), self.bus.hello))
+
     def log(self) -> list[Event]:
         return [event for batch in self.bus.batches for _, event in batch.events()]
 
@@ -307,3 +312,37 @@ async def test_nobody_else_reads_the_routers_memory_to_follow_a_conversation(
         assert any(isinstance(one, MemoryChanged) for one in log)
         public = [one for one in log if not isinstance(one, MemoryChanged)]
         assert folded(public) == folded(log)
+
+
+@once
+async def test_an_input_that_the_decider_fails_on_is_passed_over_and_said(tmp_path: Path) -> None:
+    ways = []
+    honest = shell.decide
+
+    def failing(state: State, inputs: Any) -> Any:
+        ways.append([one.seq for one in inputs])
+        if any(isinstance(one.event, Send) and one.event.text == "poison" for one in inputs):
+            raise AssertionError("a fault of ours")
+        return honest(state, inputs)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shell, "decide", failing)
+        async with world(tmp_path) as w:
+            async with w.router():
+                direct = await w.client.command(Direct(id="direct", agent=ALICE))
+            channel = direct.result.value
+            poisoned = asyncio.ensure_future(
+                w.client.command(Send(id="bad", channel=channel, text="poison"))
+            )
+            for _ in range(2):
+                with pytest.raises(ExceptionGroup):
+                    await w.died()
+            async with w.router() as service:
+                outcome = await poisoned
+                assert outcome.result.problem is not None
+                assert outcome.result.problem.id == "fault"
+                await w.client.command(Send(id="good", channel=channel, text="hello"))
+                log = await w.until(lambda log: bool(answers(log)))
+                assert [part.text for part in answers(log)[0].parts] == ["one two three"]
+                assert service.state == "degraded"
+            assert folded(log) is not None
