@@ -72,6 +72,7 @@ class Service:
     def answers(self, kind: type[Q], handler: Callable[[Q], Awaitable[Any]]) -> None:
         """Answer queries of class ``kind`` with ``handler``; a SidekicksError becomes a refusal."""
         self._handlers[kind.__name__] = handler
+        self._moves.set()
 
     def advance(self, seq: int) -> None:
         """Everything up to ``seq`` is done with; queries that waited for it go on."""
@@ -104,6 +105,15 @@ class Service:
             self._moves.clear()
             await self._moves.wait()
 
+    def _owns(self, name: str) -> bool:
+        return getattr(QUERIES.get(name), "service", None) == self.name
+
+    async def _answering(self, name: str) -> None:
+        """Wait for the handler: who asks while we start gets an answer, late and not wrong."""
+        while name not in self._handlers:
+            self._moves.clear()
+            await self._moves.wait()
+
     async def answered(self, verb: str, argument: Any) -> Any:
         """The answer to a query as it came over the wire.
 
@@ -113,7 +123,7 @@ class Service:
         if verb != "query":
             raise _refused("unknown-verb", "A service has no verb {verb}.", verb=verb[:64])
         match argument:
-            case [str(name), dict(data), int(after)] if name in self._handlers:
+            case [str(name), dict(data), int(after)] if self._owns(name):
                 try:
                     query: Any = value_of(QUERIES[name], data)
                 except (TypeError, ValueError, KeyError) as error:
@@ -128,6 +138,7 @@ class Service:
             case _:
                 raise _refused("malformed-query", "{name} can't be read.", name="The query")
         async with asyncio.timeout(_LONGEST_WAIT):
+            await self._answering(name)
             await self._reached(after)
         # The cursor is read first: what is answered is at least as new as what is claimed.
         seq = self.cursor
