@@ -68,6 +68,8 @@ class Screen:
     def talk_to(self, title: str) -> None:
         self.sidebar.get_by_role("listitem").filter(has_text=title).get_by_role("button").click()
         expect(self.composer).to_be_visible(timeout=PATIENCE)
+        # Its messages are there, too: before that, they can't be counted.
+        expect(self.page.get_by_role("log", name="Messages")).to_be_visible(timeout=PATIENCE)
 
     def send(self, text: str) -> None:
         """Send a message and wait until it stands in the conversation."""
