@@ -1,9 +1,11 @@
 """Starts holders and reaps them; finds the program that a definition names. Publishes nothing."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -184,8 +186,7 @@ def found(definition: dict[str, Any], path: str) -> str:
         StartFailedError: there is none, or it can't be executed.
     """
     command = definition["command"]
-    if not Path(definition["cwd"]).is_dir():
-        raise StartFailedError(cwd_missing(definition["cwd"]))
+    reachable(definition["cwd"])
     if "/" in command:
         candidates = [Path(definition["cwd"]) / command]
         searched = ""
@@ -198,7 +199,8 @@ def found(definition: dict[str, Any], path: str) -> str:
             )
         )
         candidates = [Path(folder) / command for folder in searched.split(os.pathsep)]
-    files = [candidate for candidate in candidates if candidate.is_file()]
+    # Path.is_file raises where we may not look: such a folder on PATH has no program, that is all.
+    files = [candidate for candidate in candidates if os.path.isfile(candidate)]  # noqa: PTH113
     for file in files:
         if os.access(file, os.X_OK):
             return str(file)
@@ -207,7 +209,7 @@ def found(definition: dict[str, Any], path: str) -> str:
     if searched:
         raise StartFailedError(
             problem(
-                "command-not-found",
+                "not-on-path",
                 "{command} isn't found on PATH ({path}). Install it, or give its whole path.",
                 command=command,
                 path=searched,
@@ -218,9 +220,30 @@ def found(definition: dict[str, Any], path: str) -> str:
     )
 
 
-def cwd_missing(cwd: str) -> Problem:
+def reachable(cwd: str) -> None:
+    """Look whether the directory can be entered, before the command could be blamed for it.
+
+    Raises:
+        StartFailedError: it can't, and why.
+    """
+    try:
+        number = 0 if stat.S_ISDIR(os.stat(cwd).st_mode) else errno.ENOTDIR  # noqa: PTH116
+    except OSError as error:
+        number = error.errno or errno.ENOENT
+    if number:
+        raise StartFailedError(cwd_unusable(cwd, number))
+
+
+def cwd_unusable(cwd: str, number: int) -> Problem:
+    if number in (errno.ENOENT, errno.ENOTDIR) and not os.path.lexists(cwd):
+        return problem(
+            "cwd-missing", "Its directory {cwd} isn't there; make it or name another.", cwd=cwd
+        )
     return problem(
-        "cwd-missing", "Its directory {cwd} isn't there; make it or name another.", cwd=cwd
+        "cwd-unusable",
+        "Its directory {cwd} can't be used: {why}. Mend that or name another.",
+        cwd=cwd,
+        why=os.strerror(number),
     )
 
 
@@ -231,7 +254,7 @@ def not_executable(file: str, why: str) -> Problem:
 def start_failed(step: str, number: int, definition: dict[str, Any]) -> Problem:
     """What a holder's record of a failed start means."""
     if step == "cwd":
-        return cwd_missing(definition.get("cwd", ""))
+        return cwd_unusable(definition.get("cwd", ""), number)
     if step == "exec":
         return not_executable(definition.get("command", ""), os.strerror(number))
     return _not_started(number)

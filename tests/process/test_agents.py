@@ -193,9 +193,17 @@ async def test_megabytes_of_stderr_hold_nobody_up(executing: Executing) -> None:
 @pytest.mark.parametrize(
     ("definition", "problem", "named"),
     [
-        ({"command": "no-such-program"}, "command-not-found", "/somewhere/bin"),
+        ({"command": "no-such-program"}, "not-on-path", "/somewhere/bin"),
         ({"command": "/no/such/file"}, "command-not-found", "/no/such/file"),
         ({"cwd": "/no/such/folder"}, "cwd-missing", "/no/such/folder"),
+        ({"cwd": "{home}/plain"}, "cwd-unusable", "/plain can't be used: Not a directory"),
+        ({"cwd": "/" + "x" * 300}, "cwd-unusable", "File name too long"),
+        ({"command": "x" * 300}, "not-on-path", "/somewhere/bin"),
+        (
+            {"command": "nothing", "path": "/" + "x" * 300, "env": {"PATH": "/a"}},
+            "not-on-path",
+            "/a:/xxx",
+        ),
         ({"command": "plain", "path": "{home}"}, "not-executable", "plain"),
         ({"command": "no-interpreter", "path": "{home}"}, "not-executable", "No such file"),
     ],
@@ -207,7 +215,10 @@ def test_a_start_that_fails_says_why(definition: dict[str, Any], problem: str, n
         (home / "plain").write_text("no program")
         (home / "no-interpreter").write_text("#!/no/interpreter\n")
         (home / "no-interpreter").chmod(0o700)
-        fields = {key: value.format(home=home) for key, value in definition.items()}
+        fields = {
+            key: value.format(home=home) if isinstance(value, str) else value
+            for key, value in definition.items()
+        }
         digest = executing.define(**({"path": "/somewhere/bin", "args": []} | fields))
         alice = Acting(executing, AgentName("alice"), executing.hello.epoch + 1)
         alice.start(digest)
