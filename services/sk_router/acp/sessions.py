@@ -86,12 +86,20 @@ def _opening(decision: Decision, agent: AgentName) -> bool:
 
 def _keep_early(decision: Decision, agent: AgentName, params: dict[str, Any]) -> None:
     kept = decision.state.early.get(agent) or Early()
-    line = orjson.dumps(params).decode()
+    line = orjson.dumps(_without_meta(params)).decode()
     length = len(line) + sum(len(one) for one in kept.lines)
     if len(kept.lines) >= _MOST_EARLY or length > _MOST_EARLY_CHARACTERS:
         decision.note(f"{agent}: too many updates of a session that isn't open; one is dropped")
         return
     decision.put("early", agent, Early(lines=(*kept.lines, line)))
+
+
+def _without_meta(params: dict[str, Any]) -> dict[str, Any]:
+    """An update without its ``_meta``: of one line of 561 KB that qwen-code sends, all but 21."""
+    update = params.get("update")
+    if isinstance(update, dict):
+        update = {key: value for key, value in update.items() if key != "_meta"}
+    return {"sessionId": params.get("sessionId"), "update": update}
 
 
 def _take_early(decision: Decision, channel: ChannelId, agent: AgentName, session: str) -> None:
@@ -107,6 +115,12 @@ def _take_early(decision: Decision, channel: ChannelId, agent: AgentName, sessio
             rest.append(line)
     waits = _opening(decision, agent)
     decision.put("early", agent, Early(lines=tuple(rest)) if rest and waits else None)
+
+
+def _forget_early(decision: Decision, agent: AgentName) -> None:
+    """What was kept for a session that isn't opened any more belongs to none."""
+    if not _opening(decision, agent):
+        decision.put("early", agent, None)
 
 
 # --- answers --------------------------------------------------------------------------------
@@ -129,6 +143,7 @@ def _unwaited(decision: Decision, agent: AgentName, call: Call, answer: messages
     """A session that came too late is closed again, so that the agent needn't hold it."""
     result = answer.result if isinstance(answer.result, dict) else {}
     session = result.get("sessionId")
+    _forget_early(decision, agent)
     if answer.error is not None:
         decision.note(f"{agent}: {call.method} failed: {messages.worded(answer.error)}")
     elif call.method == "session/new" and isinstance(session, str):
@@ -141,6 +156,7 @@ def _opened(
     result = answer.result if isinstance(answer.result, dict) else {}
     session = result.get("sessionId")
     if answer.error is not None or not isinstance(session, str):
+        _forget_early(decision, agent)
         reason, code = _failure(decision, agent, answer)
         turns.session_failed(decision, channel, agent, reason, code)
         return

@@ -395,6 +395,87 @@ def test_too_many_early_updates_are_dropped_with_a_note() -> None:
     assert p.decision.notes
 
 
+def test_early_updates_are_kept_without_what_nobody_reads_of_them() -> None:
+    p = Playbook("alice")
+    p.send(p.direct("alice"), "hello")
+    p.started("alice")
+    listed = [{"name": "review", "description": ""}]
+    meta = {"skills": [f"skill {n}" for n in range(50_000)]}  # qwen-code sends 561 KB in one line
+    p.updates(
+        "alice",
+        {
+            "sessionUpdate": "available_commands_update",
+            "availableCommands": listed,
+            "_meta": meta,
+        },
+    )
+    p.answers("alice", 2, {"sessionId": "s1"})
+    assert [[command.name for command in one.commands] for one in p.of(CommandsChanged)] == [
+        ["review"]
+    ]
+
+
+@pytest.mark.parametrize("waited", [True, False])
+def test_what_came_early_for_a_session_that_failed_is_forgotten(waited: bool) -> None:
+    p = Playbook("alice")
+    channel = p.direct("alice")
+    p.send(channel, "hello")
+    p.started("alice")
+    p.updates("alice", {"sessionUpdate": "usage_update", "used": 1, "size": 2})
+    if not waited:
+        p.passes(30_000)
+    p.answers("alice", 2, error={"code": -32603, "message": "no model"})
+    assert p.state.early == {}
+    p.send(channel, "again")
+    p.answers("alice", p.last_n("alice"), {"sessionId": "s1"})
+    assert p.of(UsageChanged) == []
+
+
+@pytest.mark.parametrize("listed", [[{"name": "y"}], []])
+def test_the_last_list_of_commands_counts_whole_be_it_empty(listed: list[Any]) -> None:
+    p, _ = prompted()
+    kind = "available_commands_update"
+    p.updates("alice", {"sessionUpdate": kind, "availableCommands": [{"name": "x"}]})
+    p.updates("alice", {"sessionUpdate": kind, "availableCommands": listed})
+    (said,) = p.of(CommandsChanged)
+    assert [one.name for one in said.commands] == [one["name"] for one in listed]
+
+
+@pytest.mark.parametrize(
+    "updates",
+    [
+        [chunk("text")],
+        [thought("thought")],
+        [{"sessionUpdate": "tool_call", "toolCallId": "t1", "status": "completed"}],
+        [{"sessionUpdate": "plan", "entries": [{"content": "step"}]}],
+        [{"sessionUpdate": "usage_update", "used": 1, "size": 2}],
+        [],
+    ],
+)
+def test_an_answer_of_any_kind_or_none_is_a_message(updates: list[Any]) -> None:
+    p, _ = prompted()
+    p.updates("alice", *updates)
+    end(p)
+    assert (answer(p)["done"], answer(p)["stopReason"]) == (True, "end_turn")
+    shown = [one for one in updates if one["sessionUpdate"] != "usage_update"]
+    assert len(answer(p)["parts"]) == len(shown)
+
+
+def test_five_hundred_updates_of_a_call_are_one_card() -> None:
+    p, _ = prompted()
+    for n in range(500):
+        p.updates("alice", patch(title=f"step {n}"))
+    assert [part["tool"]["title"] for part in answer(p)["parts"]] == ["step 499"]
+
+
+def test_calls_of_an_agent_that_ends_are_ended_too() -> None:
+    p, _ = prompted()
+    p.updates("alice", call(status="in_progress"))
+    p.exits("alice", asked=False, code=1)
+    (tool,) = [part["tool"] for part in answer(p)["parts"]]
+    assert (tool["status"], tool["ended"]) == ("in_progress", "unreported")
+
+
 def test_a_greeting_before_the_prompt_is_a_message_of_its_own() -> None:
     p = Playbook("alice")
     channel = p.direct("alice")

@@ -4,8 +4,8 @@ import pytest
 
 from sk_bus.commands import Cancel, Direct, Restart, Send, Shutdown, Start, Stop
 from sk_bus.events import AgentStateChanged, MessageUpdated, TurnChanged
-from sk_bus.internal import DoSend, DoStart, DoStop, FactExited
-from sk_bus.model import AgentName
+from sk_bus.internal import DoSend, DoStart, DoStop, FactExited, TimerFired
+from sk_bus.model import AgentName, CommandId
 from tests.support.playbook import Playbook, agent, chunk, configured, permission
 
 ALICE, BOB, CAROL = AgentName("alice"), AgentName("bob"), AgentName("carol")
@@ -68,6 +68,34 @@ def test_a_start_that_takes_too_long_ends_in_error() -> None:
     assert len(p.of(DoStop)) == 1
     p.exits("alice")
     assert p.states() == [("alice", "error")]
+
+
+def test_an_answer_to_initialize_that_comes_too_late_changes_no_state() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.up("alice")
+    p.passes(29_500)
+    assert p.of(DoStop) == []
+    p.passes(1_500)
+    assert p.states() == [("alice", "starting", "stopping")]
+    p.answers("alice", 1, {"protocolVersion": 1})
+    assert p.states() == []
+    p.exits("alice")
+    (shown,) = p.of(AgentStateChanged)
+    assert shown.error.message == "alice gave no answer to initialize in 30 s"
+    assert p.states() == [("alice", "error")]
+
+
+def test_a_failure_after_the_time_was_up_gives_no_other_reason() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.up("alice")
+    p.passes(30_000)
+    p.answers("alice", 1, error={"code": 1, "message": "cancelled"})
+    assert p.of(DoStop) == []
+    p.exits("alice")
+    (shown,) = p.of(AgentStateChanged)
+    assert shown.error.id == "start-late"
 
 
 def test_an_agent_that_started_in_time_is_left_alone_by_the_timer() -> None:
@@ -229,6 +257,46 @@ def test_an_idle_agent_is_stopped_and_is_no_error() -> None:
     assert p.states() == [("alice", "stopped")]
     channel = p.direct("alice")
     p.send(channel, "hello")
+    assert len(p.of(DoStart)) == 1
+
+
+def test_what_comes_outside_a_turn_keeps_an_agent_from_being_idle() -> None:
+    p = Playbook("alice", stopIdleAgentsAfter=60_000)
+    p.prompted("alice")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    for _ in range(4):
+        p.passes(40_000)
+        assert p.of(DoStop) == []
+        p.updates("alice", chunk("still at it"))
+        assert p.states() == []
+    p.passes(100_000)
+    assert len(p.of(DoStop)) == 1
+
+
+def test_never_means_that_no_agent_is_idle() -> None:
+    p = Playbook("alice", stopIdleAgentsAfter=0)
+    p.command(Start, agent=ALICE)
+    p.started("alice")
+    p.passes(86_400_000)
+    assert p.of(DoStop) == []
+
+
+@pytest.mark.parametrize("first", ["message", "check"])
+def test_a_message_in_the_tick_of_the_idle_check_is_answered(first: str) -> None:
+    p = Playbook("alice", stopIdleAgentsAfter=1_000)
+    channel = p.prompted("alice")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.passes(29_000)
+    p.mono = p.state.timers["idle"]
+    both = [Send(id=CommandId("hello"), channel=channel, text="hello"), TimerFired(id="idle")]
+    p.give(*(both if first == "message" else both[::-1]))
+    if first == "message":
+        assert p.of(DoStop) == []
+        assert [one["method"] for one in p.sent()] == ["session/prompt"]
+        return
+    assert len(p.of(DoStop)) == 1
+    p.exits("alice")
+    assert p.states() == [("alice", "starting")]
     assert len(p.of(DoStart)) == 1
 
 
