@@ -188,7 +188,10 @@ def test_an_answer_survives(world: World, prompt: str, said: str) -> None:
     run(test, world)
 
 
-@pytest.mark.parametrize("agent", ["banner", "chatty", "string-init", "echoes", "early", "boolean"])
+@pytest.mark.parametrize(
+    "agent",
+    ["banner", "chatty", "string-init", "echoes", "early", "boolean", "optional-login"],
+)
 def test_an_agent_of_odd_manners_answers(world: World, agent: str) -> None:
     async def test(me: Person) -> None:
         channel = await me.direct(agent)
@@ -251,10 +254,11 @@ def test_unknown_kinds_are_shown_raw_and_tools_are_ended(world: World) -> None:
     run(test, world)
 
 
-def test_two_channels_get_along_with_an_agent_that_has_one_session_id(world: World) -> None:
+def test_an_agent_that_names_each_session_alike_answers_in_each_of_its_lives(world: World) -> None:
     async def test(me: Person) -> None:
         channel = await me.direct("same-session")
         assert text(await me.say(channel, "one")) == "one "
+        assert (await me.restart("same-session")).ok
         assert text(await me.say(channel, "two")) == "two "
 
     run(test, world)
@@ -285,6 +289,19 @@ def test_a_flood_on_stderr_is_limited_and_said_so(world: World) -> None:
         assert max(len(line) for line in lines) < 17_000
         kept = (await me.bus.query(Logs(agent=AgentName("binary")))).value
         assert kept == tuple(f"stderr line {k}" for k in range(800, 1000))
+
+    run(test, world)
+
+
+@pytest.mark.parametrize("length", [65_535, 65_536, 2**20])
+def test_a_line_of_a_length_that_readers_trip_over_passes(world: World, length: int) -> None:
+    async def test(me: Person) -> None:
+        channel = await me.direct("good")
+        # The text has that length, or the line that holds it, about.
+        lengths = [length, *range(length - 180, length - 160)]
+        sent = await me.send(channel, " ".join(f"!bigline {one}" for one in lengths))
+        assert (await me.answer(channel, sent)).stopReason == "end_turn"
+        assert len(me.grown(sent)) == sum(lengths)
 
     run(test, world)
 
@@ -489,7 +506,7 @@ def test_an_idle_agent_that_is_killed_from_outside_shows_it_at_once(world: World
         ("version-refused", "agent-error", "unsupported protocol version 1"),
         ("init-error", "agent-error", "no model"),
         ("nowhere", "command-not-found", "/no/such/program"),
-        ("unfound", "command-not-found", "/usr/bin"),  # the PATH that was searched
+        ("unfound", "not-on-path", "/usr/bin"),  # the PATH that was searched
         ("homeless", "cwd-missing", "/gone"),
     ],
 )

@@ -6,13 +6,16 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from sk_bus.queries import SERVICES
 from tests.support.instance import TestInstance, running
+from tests.support.shim_client import AGENT
 
 pytestmark = pytest.mark.process
 
@@ -226,6 +229,32 @@ def test_an_agent_that_fails_at_its_start_is_quoted(own: TestInstance) -> None:
     ended = own.cli("agents", "start", "quits", check=False)
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[1:] == ["  | no key", "next:   sk-cli agents logs quits"]
+
+
+def test_agents_are_started_listed_read_restarted_and_stopped(own: TestInstance) -> None:
+    env = {"SA_STDERR_LINES": "250"}
+    agent = {"name": "talks", "command": sys.executable, "args": [str(AGENT)], "env": env}
+    own.config.write_text(yaml.safe_dump({"agents": [agent, {"name": "other", "command": "sh"}]}))
+    own.up()
+
+    def shown() -> list[tuple[str, str]]:
+        return [(one["name"], one["state"]) for one in own.json("agents", "list")]
+
+    def pids() -> set[int]:
+        return {pid for pid, line in own.processes().items() if AGENT.name in line}
+
+    own.cli("agents", "start", "talks")
+    assert shown() == [("talks", "ready"), ("other", "stopped")]
+    first = pids()
+    assert len(first) == 1
+    lines = [f"stderr line {k}" for k in range(50, 250)]
+    assert own.cli("agents", "logs", "talks").stdout.splitlines() == lines
+    own.cli("agents", "restart", "TALKS")
+    assert len(pids()) == 1
+    assert pids() != first
+    own.cli("agents", "stop", "talks")
+    assert (shown()[0], pids()) == (("talks", "stopped"), set())
+    assert own.cli("agents", "logs", "talks").stdout.splitlines() == lines
 
 
 def test_up_says_what_is_other_than_one_expects(own: TestInstance) -> None:

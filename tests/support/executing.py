@@ -56,6 +56,7 @@ class Executing:
             "XDG_STATE_HOME": str(root / "s"),
             "XDG_RUNTIME_DIR": str(root / "r"),
             "SK_INSTANCE": "default",
+            "OF_TEST_RUN": os.environ.get("OF_TEST_RUN", ""),
             "PYTHONPATH": os.pathsep.join(sys.path),
         }
         self.processes: dict[str, subprocess.Popen[bytes]] = {}

@@ -116,7 +116,9 @@ class Held:
     ) -> "subprocess.Popen[bytes]":
         """Start a holder; settings are its times and caps."""
         arguments = list(command) or [sys.executable, str(AGENT)]
-        environment = {"PATH": os.environ["PATH"], **(env or {})}
+        names = ("PATH", "OF_TEST_RUN")
+        kept = {name: os.environ[name] for name in names if name in os.environ}
+        environment = kept | (env or {})
         description = frames.description(
             path=arguments[0].encode(),
             cwd=str(cwd or self.root).encode(),
