@@ -257,8 +257,7 @@ def _launch(life: Life, inc: int, config: AgentConfig) -> tuple[Life, list[Instr
         starters=life.starters,
         stoppers=life.stoppers,
     )
-    shown = life.state is STARTING and not life.outdated and life.error is None
-    return launched, [Spawn()] if shown else [Show(), Spawn()]
+    return launched, [Spawn()]  # it is shown as starting since the start was asked for
 
 
 def _succeed(life: Life, event: HandshakeSucceeded) -> tuple[Life, list[Instruction]]:

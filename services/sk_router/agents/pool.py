@@ -29,11 +29,9 @@ def in_use(state: State, agent: str) -> bool:
     """Whether stopping it would take something from somebody."""
     life = state.lives[agent]
     return (
-        life.state is not AgentState.READY
-        or life.claimed is not None
+        life.state is not AgentState.READY  # a turn makes it busy
         or any(call.waited for call in life.calls)
         or any(ask.agent == agent for ask in state.asks.values())
-        or any(talk.turn is not None and talk.turn.agent == agent for talk in state.talks.values())
     )
 
 

@@ -431,6 +431,15 @@ def test_what_came_early_for_a_session_that_failed_is_forgotten(waited: bool) ->
     assert p.of(UsageChanged) == []
 
 
+def test_what_came_early_in_a_life_that_ended_is_forgotten() -> None:
+    p = Playbook("alice")
+    p.send(p.direct("alice"), "hello")
+    p.started("alice")
+    p.updates("alice", {"sessionUpdate": "usage_update", "used": 1, "size": 2})
+    p.exits("alice", asked=False, code=1)
+    assert p.state.early == {}
+
+
 @pytest.mark.parametrize("listed", [[{"name": "y"}], []])
 def test_the_last_list_of_commands_counts_whole_be_it_empty(listed: list[Any]) -> None:
     p, _ = prompted()

@@ -110,6 +110,7 @@ def test_the_rows_of_the_specification(
         ([UP, Claimed(ROOM), StopAsked("removed"), exited(asked=True)], STOPPED),
         ([StopAsked("asked"), UP, exited(asked=True)], STOPPED),
         ([StopAsked("asked"), HandshakeFailed(NO), exited(asked=True)], STOPPED),
+        ([StopAsked("asked"), UP, StartAsked(9), exited(asked=True)], STARTING),
         ([UP, Claimed(ROOM), StayedDeaf(), exited(asked=True)], ERROR),
         ([UP, RestartAsked(9, ONE), exited(asked=True)], STARTING),
         ([RestartAsked(9, ONE), UP, exited(asked=True)], STARTING),
@@ -122,6 +123,28 @@ def test_what_is_being_stopped_ends_when_its_process_group_is_empty(
     assert before.stopping
     gone = after(events[-1], life=before)
     assert (gone.state, gone.alive, gone.stopping) == (then, False, False)
+
+
+@pytest.mark.parametrize(
+    ("life", "end"),
+    [
+        (after(StopAsked("asked"), life=STARTED), exited()),  # it failed before the stop was due
+        (IS_READY, exited(asked=True)),  # its holder was asked, by whoever swept up
+        (IS_BUSY, exited(asked=True)),
+    ],
+)
+def test_an_end_that_somebody_asked_for_is_no_error(life: Life, end: Exited) -> None:
+    gone = after(end, life=life)
+    assert (gone.state, gone.error, gone.alive) == (STOPPED, None, False)
+
+
+def test_a_start_after_a_stop_that_waits_is_a_life_of_its_own() -> None:
+    life, done = handle(after(StopAsked("asked"), life=STARTED), StartAsked(9, ONE))
+    assert (life.wanted, life.halted, done) == (9, True, [])
+    life, done = handle(life, UP)
+    assert kinds(done) == [Terminate, Show]
+    gone = after(exited(asked=True), life=life)
+    assert (gone.state, gone.wanted, gone.starters) == (STARTING, 9, (ONE,))
 
 
 def test_a_launch_spawns_and_the_handshake_begins_when_the_process_runs() -> None:

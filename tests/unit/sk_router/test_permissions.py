@@ -6,6 +6,7 @@ import pytest
 
 from sk_bus.commands import AnswerPermission, Cancel, Stop
 from sk_bus.events import MessageDelta, PermissionRequested, PermissionResolved
+from sk_bus.internal import DoSend, DoStop
 from sk_bus.model import AgentName, ChannelId
 from tests.support.playbook import Playbook, chunk, permission
 
@@ -221,6 +222,21 @@ def test_a_request_outside_a_turn_is_shown_and_answered() -> None:
     p.passes(60_000)
     assert answer(p, "yes").ok
     assert p.state.lives["alice"].idle == p.mono
+
+
+def test_a_request_outside_a_turn_is_cancelled_before_a_stop() -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.passes(5_000)
+    p.writes("alice", permission(8, ("yes", "allow_once")))
+    p.command(Stop, agent=ALICE)
+    assert [(one["id"], one["result"]["outcome"]) for one in p.sent()] == [
+        (8, {"outcome": "cancelled"})
+    ]
+    assert [one.by for one in p.of(PermissionResolved)] == ["stop"]
+    order = [type(one) for one in p.said if isinstance(one, DoSend | DoStop)]
+    assert order == [DoSend, DoStop]
 
 
 def test_a_request_of_an_unknown_session_is_refused_and_not_left() -> None:

@@ -102,8 +102,26 @@ def test_an_agent_that_started_in_time_is_left_alone_by_the_timer() -> None:
     p = Playbook(agent("alice", startTimeout=5_000), stopIdleAgentsAfter=0)
     p.command(Start, agent=ALICE)
     p.started("alice")
+    assert "start/alice" not in p.state.timers
     p.passes(60_000)
     assert p.of(DoStop) == []
+
+
+def test_a_start_that_failed_is_not_timed_any_more() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.exits("alice", asked=False, code=1)
+    assert p.state.timers.keys() <= {"idle"}
+
+
+def test_a_timer_that_fires_before_its_time_was_meant_for_an_earlier_one() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.up("alice")
+    p.give(TimerFired(id="start/alice"))
+    assert p.of(DoStop) == []
+    p.passes(30_000)
+    assert len(p.of(DoStop)) == 1
 
 
 def test_a_program_that_cannot_be_found_is_an_error_with_its_reason() -> None:
@@ -127,12 +145,30 @@ def test_stop_while_starting_takes_effect_once_started() -> None:
     p.answers("alice", 1, {"protocolVersion": 1})
     assert len(p.of(DoStop)) == 1
     assert p.states() == [("alice", "starting", "stopping")]
+    assert "start/alice" not in p.state.timers
     p.exits("alice")
     assert p.states() == [("alice", "stopped")]
     started, stopped = p.result("command-1"), p.result("command-2")
     assert started is not None
     assert stopped is not None
     assert (started.ok, stopped.ok) == (False, True)
+
+
+def test_an_agent_that_leaves_while_it_starts_goes_as_soon_as_it_has() -> None:
+    p = Playbook("alice", "bob")
+    p.command(Start, agent=ALICE)
+    p.up("alice")
+    p.give(configured("bob"))
+    assert p.of(DoStop) == []
+    p.answers("alice", 1, {"protocolVersion": 1})
+    assert len(p.of(DoStop)) == 1
+    p.exits("alice")
+    assert p.states() == [("alice", "stopped")]
+    assert "alice" not in p.state.lives
+    refused = p.result("command-1")
+    assert refused is not None
+    assert refused.problem is not None
+    assert refused.problem.id == "agent-removed"
 
 
 def test_a_restart_is_a_new_life_after_the_old_one() -> None:
@@ -190,6 +226,55 @@ def test_the_limit_refuses_when_all_are_busy() -> None:
         result.problem.message
         == "too many agents running: 2 agent(s) busy (alice, bob), the limit is 2"
     )
+
+
+def test_the_busy_ones_are_named_in_the_configurations_order() -> None:
+    p = Playbook("dan", "bob", "carol", maxRunningAgents=2)
+    p.prompted("bob")
+    p.prompted("dan")
+    result = p.command(Start, agent=CAROL)
+    assert result is not None
+    assert result.problem is not None
+    assert "(dan, bob)" in result.problem.message
+
+
+def test_one_that_is_to_stop_once_started_makes_room_and_is_waited_for() -> None:
+    p = Playbook("alice", "bob", maxRunningAgents=1)
+    p.command(Start, agent=ALICE)
+    p.up("alice")
+    p.command(Stop, agent=ALICE)
+    assert p.command(Start, agent=BOB) is None
+    assert p.of(DoStart) == []
+    p.answers("alice", 1, {"protocolVersion": 1})
+    assert p.of(DoStart) == []
+    p.exits("alice")
+    assert [one.agent for one in p.of(DoStart)] == ["bob"]
+
+
+def test_waiting_starts_begin_in_the_order_in_which_they_were_asked_for() -> None:
+    p = Playbook("alice", "bob", "carol", "dan", maxRunningAgents=2)
+    for name in ("alice", "bob"):
+        p.command(Start, agent=AgentName(name))
+        p.started(name)
+    p.command(Start, agent=AgentName("dan"))
+    p.command(Start, agent=CAROL)
+    p.exits("bob")
+    assert [one.agent for one in p.of(DoStart)] == ["dan"]
+    p.exits("alice")
+    assert [one.agent for one in p.of(DoStart)] == ["carol"]
+
+
+def test_an_agent_that_asks_outside_a_turn_neither_makes_room_nor_is_idle() -> None:
+    p = Playbook("alice", "bob", maxRunningAgents=1, stopIdleAgentsAfter=1_000)
+    p.prompted("alice")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.passes(5_000)
+    p.writes("alice", permission(0, ("yes", "allow_once")))
+    p.passes(3_600_000)
+    assert p.of(DoStop) == []
+    result = p.command(Start, agent=BOB)
+    assert result is not None
+    assert result.ok is False
 
 
 def test_a_message_to_a_full_house_says_so_at_once() -> None:
@@ -273,6 +358,19 @@ def test_what_comes_outside_a_turn_keeps_an_agent_from_being_idle() -> None:
     assert len(p.of(DoStop)) == 1
 
 
+def test_the_idle_check_comes_however_much_others_say() -> None:
+    p = Playbook("alice", "bob", stopIdleAgentsAfter=10_000)
+    p.command(Start, agent=ALICE)
+    p.started("alice")
+    p.prompted("bob")
+    stopped: list[str] = []
+    for _ in range(60):
+        p.updates("bob", chunk("and "))
+        p.passes(1_000)
+        stopped += [one.agent for one in p.of(DoStop)]
+    assert stopped == ["alice"]
+
+
 def test_never_means_that_no_agent_is_idle() -> None:
     p = Playbook("alice", stopIdleAgentsAfter=0)
     p.command(Start, agent=ALICE)
@@ -347,6 +445,26 @@ def test_an_agent_that_leaves_the_configuration_is_stopped_and_what_waits_is_tol
     assert p.messages()[told[0].id]["error"]["id"] == "agent-removed"
     ends = [one.message for one in p.of(MessageUpdated)]
     assert [one.stopReason for one in ends] == ["cancelled"]
+
+
+def test_an_agent_that_comes_back_into_the_configuration_is_shown_anew() -> None:
+    p = Playbook("alice", "bob")
+    p.give(configured("bob"))
+    assert "alice" not in p.state.lives
+    p.give(configured("alice", "bob"))
+    assert p.states() == [("alice", "stopped")]
+
+
+def test_an_agent_that_comes_back_while_it_is_being_stopped_stays() -> None:
+    p = Playbook("alice", "bob")
+    p.command(Start, agent=ALICE)
+    p.started("alice")
+    p.give(configured("bob"))
+    p.give(configured("alice", "bob"))
+    p.exits("alice")
+    assert p.states() == [("alice", "stopped")]
+    p.command(Start, agent=ALICE)
+    assert [one.agent for one in p.of(DoStart)] == ["alice"]
 
 
 def test_stop_by_hand_ends_the_answer_and_starts_nothing_again() -> None:
