@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sk_bus.commands import AnswerPermission, Cancel, Stop
+from sk_bus.commands import AnswerPermission, Cancel, Restart, Stop
 from sk_bus.events import MessageDelta, PermissionRequested, PermissionResolved
 from sk_bus.internal import DoSend, DoStop
 from sk_bus.model import AgentName, ChannelId
@@ -224,13 +224,25 @@ def test_a_request_outside_a_turn_is_shown_and_answered() -> None:
     assert p.state.lives["alice"].idle == p.mono
 
 
-def test_a_request_outside_a_turn_is_cancelled_before_a_stop() -> None:
+def test_a_request_outside_a_turn_ends_with_its_agent() -> None:
     p = Playbook("alice")
     p.prompted("alice")
     p.answers("alice", 3, {"stopReason": "end_turn"})
     p.passes(5_000)
     p.writes("alice", permission(8, ("yes", "allow_once")))
-    p.command(Stop, agent=ALICE)
+    p.exits("alice", asked=False, code=1)
+    assert [one.by for one in p.of(PermissionResolved)] == ["agent"]
+    assert p.state.asks == {}
+
+
+@pytest.mark.parametrize("kind", [Stop, Restart])
+def test_a_request_outside_a_turn_is_cancelled_before_a_stop(kind: type) -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.passes(5_000)
+    p.writes("alice", permission(8, ("yes", "allow_once")))
+    p.command(kind, agent=ALICE)
     assert [(one["id"], one["result"]["outcome"]) for one in p.sent()] == [
         (8, {"outcome": "cancelled"})
     ]

@@ -251,6 +251,18 @@ def test_one_that_is_to_stop_once_started_makes_room_and_is_waited_for() -> None
     assert [one.agent for one in p.of(DoStart)] == ["bob"]
 
 
+def test_a_restart_of_what_is_stopping_needs_room_like_any_start() -> None:
+    p = Playbook("alice", "bob", maxRunningAgents=1)
+    p.command(Start, agent=ALICE)
+    p.started("alice")
+    p.command(Stop, agent=ALICE)
+    p.command(Start, agent=BOB)
+    result = p.command(Restart, agent=ALICE)
+    assert result is not None
+    assert result.problem is not None
+    assert result.problem.id == "too-many-agents"
+
+
 def test_waiting_starts_begin_in_the_order_in_which_they_were_asked_for() -> None:
     p = Playbook("alice", "bob", "carol", "dan", maxRunningAgents=2)
     for name in ("alice", "bob"):
@@ -447,6 +459,19 @@ def test_an_agent_that_leaves_the_configuration_is_stopped_and_what_waits_is_tol
     assert [one.stopReason for one in ends] == ["cancelled"]
 
 
+def test_a_stop_by_hand_leaves_the_messages_in_their_order_and_none_queued() -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")  # it hasn't said anything yet
+    waiting = p.send(channel, "next")
+    p.command(Stop, agent=ALICE)
+    p.exits("alice")
+    assert not p.messages()[waiting]["queued"]
+    about = {one["id"]: one.get("answers") for one in p.messages().values()}
+    said = [about[id_] for id_ in sorted(about) if about[id_] is not None]
+    assert said[-1] == waiting
+    assert len(said) == 2
+
+
 def test_an_agent_that_comes_back_into_the_configuration_is_shown_anew() -> None:
     p = Playbook("alice", "bob")
     p.give(configured("bob"))
@@ -527,6 +552,18 @@ def test_the_orderly_close_is_done_when_nothing_is_left() -> None:
     result = p.result(closing)
     assert result is not None
     assert result.ok
+
+
+def test_a_close_answers_what_agents_ask_outside_a_turn() -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.writes("alice", permission(8, ("yes", "allow_once")))
+    p.command(Shutdown)
+    assert [(one["id"], one["result"]["outcome"]) for one in p.sent()] == [
+        (8, {"outcome": "cancelled"})
+    ]
+    assert p.state.asks == {}
 
 
 def test_a_close_with_nothing_running_is_done_at_once() -> None:
