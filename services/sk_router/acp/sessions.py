@@ -203,6 +203,7 @@ def _taken_up(
         turns.session_failed(decision, channel, agent, reason, code)
     elif gate.method == "session/resume" and capabilities.can_load(decision.life(agent)):
         openings.take_up(decision, channel, agent, session.sessionId, "session/load")
+        turns.session_opened(decision, channel, agent)  # not yet: so it waits on, with a new bound
     else:
         said = messages.worded(answer.error)
         why = problem(

@@ -31,7 +31,7 @@ def patched(tool: ToolCall | None, tool_id: str, patch: dict[str, Any]) -> ToolC
         status=string(patch.get("status")) or before.status,
     )
     if before.ended is not None:
-        final = made.status in _FINAL and patch.get("status") is not None
+        final = made.status in _FINAL
         made = replace(made, ended=None) if final else replace(made, status=before.status)
     if patch.get("rawInput") is not None:
         made = replace(made, input=_compact(patch["rawInput"]))
@@ -100,7 +100,7 @@ def _output(listed: list[Any]) -> Text:
     for item in objects(listed):
         # The wrapper is missing in an example of the protocol's own documentation.
         inner = item.get("content") if item.get("type") == "content" else item
-        if isinstance(inner, dict) and inner.get("type") != "diff":
+        if isinstance(inner, dict):
             found = text(inner.get("text"))
             if found is not None:
                 said.append(found)

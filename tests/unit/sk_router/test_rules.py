@@ -15,7 +15,7 @@ from sk_bus.events import (
     PermissionResolved,
     UsageChanged,
 )
-from sk_bus.internal import DoSend, DoStop, SessionChanged
+from sk_bus.internal import DoSend, DoStop, MemoryChanged, SessionChanged
 from sk_bus.model import AgentName, ChannelId
 from tests.support.playbook import Playbook, agent, chunk, permission, thought
 
@@ -125,11 +125,20 @@ def test_r4_the_agent_may_cancel_its_request(request_id: Any) -> None:
     assert p.said == []
 
 
-@pytest.mark.parametrize("unknown", [7, "0", None, {"a": 1}])
+@pytest.mark.parametrize("unknown", [7, "0", None, {"a": 1}, False, 0.0])
 def test_r4_a_cancel_of_what_nobody_asked_is_ignored(unknown: Any) -> None:
     p, _ = prompted()
     p.writes("alice", permission(0, ("yes", "allow_once")))
     p.writes("alice", {"method": "$/cancel_request", "params": {"requestId": unknown}})
+    assert p.said == []
+
+
+def test_r4_the_agent_cancels_its_own_requests_only() -> None:
+    p = Playbook("alice", "bob")
+    p.prompted("alice")
+    p.prompted("bob", session="s2")
+    p.writes("alice", permission("r", ("yes", "allow_once")))
+    p.writes("bob", {"method": "$/cancel_request", "params": {"requestId": "r"}})
     assert p.said == []
 
 
@@ -301,6 +310,16 @@ def test_r12_our_ids_and_theirs_are_apart() -> None:
     assert p.decision.notes == ["alice: an answer that nothing waits for: id 3"]
 
 
+def test_r12_true_is_no_number() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.up("alice")
+    p.writes("alice", {"id": True, "result": {"protocolVersion": 1}})
+    assert p.states() == []
+    p.writes("alice", {"id": 1, "result": {"protocolVersion": 1}})
+    assert p.states() == [("alice", "ready")]
+
+
 def test_r13_an_error_beside_a_result_wins() -> None:
     p, _ = prompted()
     both = {"result": {"stopReason": "end_turn"}, "error": {"code": 401, "message": "no key"}}
@@ -334,6 +353,15 @@ def test_r14_outside_our_prompts_a_users_words_are_shown() -> None:
     p.updates("alice", user("wake up"), chunk("at your service"))
     p.passes(2_000)
     assert [part["text"] for part in answer(p)["parts"]] == ["wake up", "at your service"]
+
+
+@pytest.mark.parametrize("content", [{"type": "text", "text": ""}, {"type": "image"}, None])
+def test_r14_a_users_words_that_are_none_make_no_message(content: Any) -> None:
+    p, _ = prompted()
+    end(p)
+    p.passes(60_000)
+    p.updates("alice", {"sessionUpdate": "user_message_chunk", "content": content})
+    assert [one for one in p.said if not isinstance(one, MemoryChanged)] == []
 
 
 def test_r15_what_a_load_replays_is_not_shown_and_what_it_tells_of_itself_counts() -> None:
@@ -400,11 +428,21 @@ def test_r19_only_version_1_is_accepted(version: Any) -> None:
     )
 
 
-def test_r20_what_hides_in_an_errors_data_is_said() -> None:
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"details": "no such folder"}, "Internal error: no such folder"),
+        ("no such folder", "Internal error: no such folder"),
+        ({"path": "/x"}, 'Internal error: {"path":"/x"}'),
+        ("Internal error", "Internal error"),
+        ({}, "Internal error"),
+        (None, "Internal error"),
+    ],
+)
+def test_r20_what_hides_in_an_errors_data_is_said(data: Any, said: str) -> None:
     p, _ = prompted()
-    hidden = {"code": -32603, "message": "Internal error", "data": {"details": "no such folder"}}
-    p.answers("alice", 3, error=hidden)
-    assert answer(p)["error"]["message"] == "Internal error: no such folder"
+    p.answers("alice", 3, error={"code": -32603, "message": "Internal error", "data": data})
+    assert answer(p)["error"]["message"] == said
 
 
 def test_r21_a_slash_command_is_the_text_of_the_first_block() -> None:

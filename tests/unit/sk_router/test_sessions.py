@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sk_bus.commands import Cancel, Restart
+from sk_bus.commands import Cancel, Restart, Start, Stop
 from sk_bus.events import CommandsChanged, MessageDelta, MessageUpdated, UsageChanged
 from sk_bus.ids import channel_id, message_id
 from sk_bus.internal import HistoryPast, HistoryRestored, PastMessage, SessionChanged, StoredSession
@@ -313,6 +313,51 @@ def test_a_load_that_takes_too_long_is_given_up_and_not_tried_again() -> None:
     assert methods(p) == ["session/new"]
 
 
+def test_a_load_after_a_resume_that_failed_has_its_time_too() -> None:
+    p, _ = again("resume", "load")
+    p.passes(29_000)
+    p.answers("alice", 2, error={"code": -32002, "message": "gone"})
+    assert methods(p) == ["session/load"]
+    p.passes(29_999)
+    assert methods(p) == []
+    p.passes(1)
+    assert [one["params"] for one in p.sent()] == [{"requestId": 3}]
+    assert p.state.talks == {}
+
+
+def test_a_session_that_is_there_is_not_timed_any_more() -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    assert f"session/{channel}" not in p.state.timers
+
+
+def test_a_session_that_was_given_up_is_asked_for_anew_by_the_next_message() -> None:
+    p = Playbook("alice")
+    channel = p.direct("alice")
+    p.send(channel, "hello")
+    p.started("alice")
+    p.passes(30_000)
+    p.send(channel, "again")
+    assert [(one["method"], one["id"]) for one in p.sent()] == [("session/new", 4)]
+
+
+def test_a_load_of_a_session_that_nobody_spoke_in_may_replay_nothing() -> None:
+    p = Playbook("alice")
+    channel = p.direct("alice")
+    p.send(channel, "hello")
+    p.started("alice", "load")
+    p.command(Cancel, channel=channel)
+    p.answers("alice", 2, {"sessionId": "s1"})
+    p.exits("alice", asked=False)
+    p.send(channel, "again")
+    p.started("alice", "load")
+    p.answers("alice", 2, {})
+    p.passes(300)
+    assert [(one["method"], one["params"]["sessionId"]) for one in p.sent()] == [
+        ("session/prompt", "s1")
+    ]
+
+
 def test_a_session_that_opens_too_late_is_closed_again() -> None:
     p = Playbook("alice")
     channel = p.direct("alice")
@@ -471,14 +516,28 @@ def test_what_the_history_kept_is_told_to_an_agent_that_remembers_nothing() -> N
 # --- the end of a session -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("offers", "sent"), [(("close",), ["session/close"]), ((), [])])
+@pytest.mark.parametrize(
+    ("offers", "meanwhile", "sent"),
+    [
+        (("close",), "", ["session/close"]),
+        ((), "", []),
+        (("close",), "stopping", []),  # nothing reaches it any more
+        (("close",), "another life", []),  # which hasn't opened it
+    ],
+)
 def test_a_channel_that_goes_is_done_with_its_session(
-    offers: tuple[str, ...], sent: list[str]
+    offers: tuple[str, ...], meanwhile: str, sent: list[str]
 ) -> None:
     p = Playbook("alice")
     channel = p.prompted("alice", offers=offers)
     p.answers("alice", 3, {"stopReason": "end_turn"})
     p.passes(5_000)
+    if meanwhile == "stopping":
+        p.command(Stop, agent=ALICE)
+    elif meanwhile:
+        p.exits("alice", asked=False)
+        p.command(Start, agent=ALICE)
+        p.started("alice", *offers)
     decision = Decision(p.state)
     decision.begin(Input(p.seq + 1, 1, p.mono, configured("alice")))
     commands.tell_channels(decision, [])
