@@ -72,7 +72,7 @@ def proceed(decision: Decision, channel: ChannelId, turn: Turn) -> None:
         return
     lives.step(decision, agent, lifecycle.Claimed(channel))
     life = decision.life(agent)
-    if not lifecycle.running(life) or life.halted:
+    if not lifecycle.running(life):
         refusal = lives.start(decision, agent)
         if refusal is not None:
             unavailable(decision, channel, refusal)

@@ -197,6 +197,14 @@ def test_an_answer_that_was_taken_is_not_told_again() -> None:
     assert p.of(PermissionResolved) == []
 
 
+def test_an_answer_was_taken_when_the_turn_has_ended() -> None:
+    p, _ = asked(("yes", "allow_once"))
+    answer(p, "yes")
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    p.exits("alice", asked=False, code=1, taken=3)
+    assert p.of(PermissionResolved) == []
+
+
 def test_a_turn_that_ends_with_a_request_open_answers_it() -> None:
     p, _ = asked(("yes", "allow_once"), request="r")
     p.answers("alice", 3, {"stopReason": "end_turn"})

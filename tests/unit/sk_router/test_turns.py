@@ -259,6 +259,26 @@ def test_an_error_is_told_in_the_agents_words() -> None:
     assert prompts(p) == ["next"]
 
 
+def test_an_error_without_a_word_before_shows_the_agent_nothing() -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    p.answers("alice", 3, error={"code": -32603, "message": "no model"})
+    assert p.state.sessions[f"{channel}/alice"].seen is None
+
+
+def test_nothing_is_ordered_of_a_life_that_nothing_reaches() -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    p.command(Cancel, channel=channel)
+    p.passes(10_000)  # it is taken down, and the turn is over before it is gone
+    assert [one for one in p.said if isinstance(one, DoTurn | DoSend)] == []
+    p.exits("alice")
+    p = Playbook("alice")
+    p.prompted("alice")
+    p.exits("alice", asked=False, code=1)
+    assert [one for one in p.said if isinstance(one, DoTurn | DoSend)] == []
+
+
 def test_an_answer_without_a_stop_reason_is_an_error_and_no_hang() -> None:
     p = Playbook("alice")
     p.prompted("alice")
