@@ -282,16 +282,17 @@ async def test_secrets_reach_the_agent_and_nothing_else(executing: Executing) ->
 async def test_an_agents_environment_is_the_login_shells_without_ours(executing: Executing) -> None:
     executing.kill("agents")
     (executing.root / "home" / ".profile").write_text(
-        "export FROM_PROFILE=yes; umask 027; echo hi\n"
+        "export FROM_PROFILE=yes BOTH=shell; umask 027; echo hi\n"
     )
     executing.start("agents", SUPERVISOR_SERVER_URL="unix://x", WHERE=str(executing.instance.run))
-    digest = executing.define(env={"OWN": "1"})
+    digest = executing.define(env={"OWN": "1", "BOTH": "own"})
     alice = await (await executing.agent(digest=digest)).ready()
-    names = ("FROM_PROFILE", "OWN", "SK_INSTANCE", "SUPERVISOR_SERVER_URL", "WHERE")
+    names = ("FROM_PROFILE", "OWN", "BOTH", "SK_INSTANCE", "SUPERVISOR_SERVER_URL", "WHERE")
     await alice.answer(alice.prompt(" ".join(f"!env {name}" for name in names)))
     assert alice.text().split() == [
         "FROM_PROFILE=yes",
         "OWN=1",
+        "BOTH=own",
         "SK_INSTANCE=None",
         "SUPERVISOR_SERVER_URL=None",
         "WHERE=None",
