@@ -287,12 +287,13 @@ async def test_an_agents_environment_is_the_login_shells_without_ours(executing:
     executing.start("agents", SUPERVISOR_SERVER_URL="unix://x", WHERE=str(executing.instance.run))
     digest = executing.define(env={"OWN": "1", "BOTH": "own"})
     alice = await (await executing.agent(digest=digest)).ready()
-    names = ("FROM_PROFILE", "OWN", "BOTH", "SK_INSTANCE", "SUPERVISOR_SERVER_URL", "WHERE")
+    names = ("FROM_PROFILE", "OWN", "BOTH", "PWD", "SK_INSTANCE", "SUPERVISOR_SERVER_URL", "WHERE")
     await alice.answer(alice.prompt(" ".join(f"!env {name}" for name in names)))
     assert alice.text().split() == [
         "FROM_PROFILE=yes",
         "OWN=1",
         "BOTH=own",
+        f"PWD={executing.root / 'home'}",
         "SK_INSTANCE=None",
         "SUPERVISOR_SERVER_URL=None",
         "WHERE=None",

@@ -24,9 +24,13 @@ def configured(decision: Decision, agent: AgentName) -> AgentConfig | None:
 
 def patience(decision: Decision, agent: AgentName) -> float:
     """How long the agent may take to start, and to open a session, in seconds."""
-    config = configured(decision, agent)
-    milliseconds = config.startTimeout if config is not None else _START_TIMEOUT
+    milliseconds = _start_timeout(decision, agent)
     return milliseconds / 1000 if milliseconds % 1000 else milliseconds // 1000
+
+
+def _start_timeout(decision: Decision, agent: AgentName) -> int:
+    config = configured(decision, agent)
+    return config.startTimeout if config is not None else _START_TIMEOUT
 
 
 def step(decision: Decision, agent: AgentName, event: lifecycle.Event) -> None:
@@ -47,11 +51,11 @@ def _perform(
             show(decision, agent)
         case lifecycle.Spawn():
             decision.say(DoStart(agent=agent, inc=life.inc, digest=life.digest))
-            config = configured(decision, agent)
-            assert config is not None  # it was launched by it in this very input
-            decision.timer(f"start/{agent}", decision.mono + config.startTimeout)
+            decision.timer(f"start/{agent}", decision.mono + _start_timeout(decision, agent))
         case lifecycle.Initialize():
             call(decision, agent, "initialize", messages.INITIALIZE)
+            # Anew: a login shell may have been slow, which is no fault of the agent's.
+            decision.timer(f"start/{agent}", decision.mono + _start_timeout(decision, agent))
         case lifecycle.Terminate():
             decision.untimer(f"start/{agent}")
             decision.say(DoStop(agent=agent, inc=life.inc))

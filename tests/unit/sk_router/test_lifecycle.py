@@ -138,6 +138,11 @@ def test_an_end_that_somebody_asked_for_is_no_error(life: Life, end: Exited) -> 
     assert (gone.state, gone.error, gone.alive) == (STOPPED, None, False)
 
 
+@pytest.mark.parametrize("life", [Life(), FAILED])
+def test_a_stop_of_what_does_not_run_changes_nothing(life: Life) -> None:
+    assert handle(life, StopAsked("asked", TWO)) == (life, [Succeed((TWO,))])
+
+
 def test_a_start_after_a_stop_that_waits_is_a_life_of_its_own() -> None:
     life, done = handle(after(StopAsked("asked"), life=STARTED), StartAsked(9, ONE))
     assert (life.wanted, life.halted, done) == (9, True, [])

@@ -70,6 +70,24 @@ def test_a_start_that_takes_too_long_ends_in_error() -> None:
     assert p.states() == [("alice", "error")]
 
 
+def test_an_agent_whose_process_came_up_late_has_its_whole_time_to_answer() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.passes(20_000)
+    p.up("alice")
+    p.passes(29_999)
+    assert p.of(DoStop) == []
+    p.passes(1)
+    assert len(p.of(DoStop)) == 1
+
+
+def test_a_process_that_never_comes_up_is_not_waited_for() -> None:
+    p = Playbook("alice")
+    p.command(Start, agent=ALICE)
+    p.passes(30_000)
+    assert len(p.of(DoStop)) == 1
+
+
 def test_an_answer_to_initialize_that_comes_too_late_changes_no_state() -> None:
     p = Playbook("alice")
     p.command(Start, agent=ALICE)
