@@ -26,6 +26,8 @@ agents:
   - name: slowpoke
     title: Slow Poke
     command: sk-demo-agent
+    env:
+      SK_DEMO_PACE: leisurely
 """
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
