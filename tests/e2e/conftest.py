@@ -27,7 +27,7 @@ agents:
     title: Slow Poke
     command: sk-demo-agent
     env:
-      SK_DEMO_PACE: leisurely
+      SK_DEMO_PACE: easy
 """
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (

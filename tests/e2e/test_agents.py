@@ -24,5 +24,5 @@ def test_an_agent_is_started_restarted_and_stopped_and_its_logs_are_read(screen:
     card.get_by_role("button", name="Stop Slow Poke").click()
     expect(card).to_contain_text("stopped", timeout=PATIENCE)
     card.get_by_role("button", name="Logs of Slow Poke").click()
-    said = page.get_by_role("region", name="Logs of Slow Poke").get_by_text("leisurely")
+    said = page.get_by_role("region", name="Logs of Slow Poke").get_by_text("easy")
     expect(said).to_have_count(2, timeout=PATIENCE)  # a line of each life
