@@ -490,6 +490,19 @@ def test_a_stop_by_hand_leaves_the_messages_in_their_order_and_none_queued() -> 
     assert len(said) == 2
 
 
+@pytest.mark.parametrize("phase", ["starting", "session"])
+def test_a_stop_by_hand_before_the_prompt_is_said_at_once(phase: str) -> None:
+    p = Playbook("alice")
+    message = p.send(p.direct("alice"), "hello")
+    if phase == "session":
+        p.started("alice")
+    p.command(Stop, agent=ALICE)
+    (said,) = p.of(MessageUpdated)
+    assert (said.message.code, said.message.answers) == ("agent-unavailable", message)
+    assert said.message.error.id == "agent-stopped"
+    assert p.of(TurnChanged)[-1].busy is False
+
+
 def test_an_agent_that_comes_back_into_the_configuration_is_shown_anew() -> None:
     p = Playbook("alice", "bob")
     p.give(configured("bob"))
