@@ -539,6 +539,23 @@ def test_stop_by_hand_ends_the_answer_and_starts_nothing_again() -> None:
     assert [one["answers"] for one in p.messages().values() if one.get("code")] == [waiting]
 
 
+def test_a_restart_by_hand_ends_the_answer_as_a_stop_does() -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    p.updates("alice", chunk("so far"))
+    p.writes("alice", permission(5, ("yes", "allow_once")))
+    p.command(Restart, agent=ALICE)
+    assert [one.get("method") or one["result"]["outcome"] for one in p.sent()] == [
+        "session/cancel",
+        {"outcome": "cancelled"},
+    ]
+    assert len(p.of(DoStop)) == 1
+    p.exits("alice")
+    (ended,) = [one.message for one in p.of(MessageUpdated)]
+    assert (ended.parts[0].text, ended.stopReason) == ("so far", "cancelled")
+    assert [one.agent for one in p.of(DoStart)] == ["alice"]
+
+
 def test_a_restart_by_hand_answers_what_waits_with_the_new_life() -> None:
     p = Playbook("alice")
     channel = p.prompted("alice")
