@@ -282,6 +282,20 @@ def test_an_agent_that_closes_its_stdout_and_stays_is_ended(life: Held) -> None:
     assert (record["broken"], record["asked"]) == ("1", "0")
 
 
+@pytest.mark.parametrize("length", [10, 1_000_000], ids=["later", "amid a line"])
+def test_an_agent_that_closes_its_stdin_and_stays_is_ended(life: Held, length: int) -> None:
+    code = "import os, time; os.read(0, 1); os.close(0); print('deaf', flush=True); time.sleep(600)"
+    life.start(*python(code), **FAST)
+    manager = life.attach()
+    manager.line(1, "x" * length)
+    manager.until(lambda: manager.out == b"deaf\n")
+    if length == 10:  # a pipe takes what is written before its end is closed
+        manager.line(2, "more")
+    record = manager.until_exit()
+    assert (record["broken"], record["asked"]) == ("1", "0")
+    assert record["taken"] == ("1" if length == 10 else "0")
+
+
 def test_an_agent_that_nobody_asks_for_is_ended(life: Held) -> None:
     shim_ = life.start(*python(ECHO), idle=0.3, **FAST)
     agent = life.agent()
