@@ -197,9 +197,10 @@ def test_r7_what_comes_outside_a_turn_is_kept() -> None:
     assert answer(p).get("answers") is None
 
 
-def test_r7b_frames_are_told_apart_by_their_session_alone() -> None:
+@pytest.mark.parametrize("session", ["unknown", "", None, 1, ["s1"], {"s1": 1}])
+def test_r7b_frames_are_told_apart_by_their_session_alone(session: Any) -> None:
     p, _ = prompted()
-    p.updates("alice", chunk("for nobody"), session="unknown")
+    p.updates("alice", chunk("for nobody"), session=session)
     assert p.said == []
     assert p.decision.notes == ["alice: an update of a session that we don't know"]
 
