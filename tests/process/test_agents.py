@@ -117,11 +117,14 @@ async def test_an_agent_starts_answers_and_stops(executing: Executing) -> None:
 @run
 async def test_an_agent_may_live_twice(executing: Executing) -> None:
     first = await (await executing.agent()).ready()
+    await first.answer(first.prompt("!stderr 2"))
     first.stop()
-    await first.exited()
+    assert (await first.exited()).stderr == ("stderr line 0", "stderr line 1")
     second = await (await executing.agent()).ready()
     assert second.pid != first.pid
     assert count_of(first, FactUp) == count_of(second, FactUp) == 1
+    second.stop()
+    assert (await second.exited()).stderr == ()  # these are its own last words, and no one else's
 
 
 @run
