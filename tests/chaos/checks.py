@@ -67,7 +67,7 @@ def judged(evidence: Evidence) -> Verdict:
         *_sends(evidence, folded),
         *_views(evidence, folded),
         *_page(evidence, folded, whole),
-        *_stdin(evidence, recorded),
+        *_stdin(evidence, recorded, whole),
         *_stdout(evidence, recorded, whole),
         *_answers(evidence, folded, recorded),
         *deaths,
@@ -273,7 +273,7 @@ def _incs(evidence: Evidence) -> dict[tuple[str, int], tuple[str, int]]:
     }
 
 
-def _stdin(evidence: Evidence, recorded: list[Life]) -> Iterator[str]:
+def _stdin(evidence: Evidence, recorded: list[Life], whole: Any) -> Iterator[str]:
     """What each life of an agent received are the lines sent to it, once, in order."""
     sent: dict[tuple[str, int], list[str]] = {}
     for seen in evidence.log:
@@ -289,19 +289,42 @@ def _stdin(evidence: Evidence, recorded: list[Life]) -> Iterator[str]:
             yield f"{life.agent} ran as {life.pid}, and the log doesn't say so"
             continue
         lines = sent.get(inc, [])
-        if not _same_lines(life.lines_in, lines[: len(life.lines_in)]):
+        if not _same_lines(life.lines_in, lines[: len(life.lines_in)], whole):
             yield f"{life.agent} as {life.pid} received other lines than were sent to it"
         if len(life.lines_in) < len(lines) and not _exit_of(evidence, inc):
             yield f"{life.agent} as {life.pid} lacks {len(lines) - len(life.lines_in)} lines"
 
 
-def _same_lines(received: list[str], sent: list[str]) -> bool:
+def _same_lines(received: list[str], sent: list[str], whole: Any) -> bool:
     if len(received) != len(sent):
         return False
     return all(
-        got == line or ("$def" in line and json.loads(got)["id"] == json.loads(line)["id"])
+        got == line or _filled_in(json.loads(got), json.loads(line), whole)
         for got, line in zip(received, sent, strict=True)
     )
+
+
+def _filled_in(got: Any, line: Any, whole: Any) -> bool:
+    """Whether ``got`` is ``line`` with its places filled in; what a definition held is secret."""
+    match line:
+        case {"$def": str()}:
+            return True
+        case {"$blob": str(sha256)}:
+            return bool(got == whole({"sha256": sha256}))
+        case dict():
+            return (
+                isinstance(got, dict)
+                and got.keys() == line.keys()
+                and all(_filled_in(got[key], value, whole) for key, value in line.items())
+            )
+        case list():
+            return (
+                isinstance(got, list)
+                and len(got) == len(line)
+                and all(_filled_in(one, other, whole) for one, other in zip(got, line, strict=True))
+            )
+        case _:
+            return bool(got == line)
 
 
 def _stdout(evidence: Evidence, recorded: list[Life], whole: Any) -> Iterator[str]:
