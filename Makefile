@@ -16,7 +16,7 @@ help:
 	@echo 'make test             check and run every test that can run here'
 	@echo 'make check            linters, types, import rules, stale generated files'
 	@echo 'make gen              generate the files that come from the vocabulary'
-	@echo 'make chaos SEED=1     kill components at random; count what was lost'
+	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
 	@echo 'make bench            measure, each figure beside its yardstick'
 	@echo 'make lock             resolve the lock files anew (needs uv)'
 
@@ -53,7 +53,7 @@ gen:
 
 chaos:
 	@deploy/prepare dev
-	$(PY) -m tests.chaos --seed $(or $(SEED),1)
+	$(PY) -m tests.chaos --seed $(or $(SEED),1) --agent $(or $(AGENT),demo)
 
 bench:
 	@deploy/prepare dev
