@@ -189,10 +189,11 @@ class _Live:
         """
         if not self._faults.failed_in(first):
             try:
-                return self._kept(decide(self._state, inputs))
+                decision = decide(self._state, inputs)
             except Exception:
                 self._faults.batch_failed(first)
                 raise
+            return self._kept(decision)
         events: list[Event] = []
         for one in inputs:
             if self._faults.set_aside(one.seq):
@@ -202,10 +203,12 @@ class _Live:
                     events.append(CommandResult(id=one.event.id, ok=False, problem=why))
                 continue
             try:
-                events += self._kept(decide(self._state, [one]))
+                decision = decide(self._state, [one])
             except Exception:
                 self._faults.input_failed(one.seq)
                 raise
+            # Outside: a disk that is full is no fault of the input's, and passes.
+            events += self._kept(decision)
         return events
 
     def _kept(self, decision: Decision) -> list[Event]:

@@ -346,3 +346,23 @@ async def test_an_input_that_the_decider_fails_on_is_passed_over_and_said(tmp_pa
                 assert [part.text for part in answers(log)[0].parts] == ["one two three"]
                 assert service.state == "degraded"
             assert folded(log) is not None
+
+
+@once
+async def test_a_full_disk_is_no_fault_of_the_input(tmp_path: Path) -> None:
+    def full(_store: Any, _text: str) -> Any:
+        raise OSError(28, "No space left on device")
+
+    async with world(tmp_path) as w:
+        w.executor.words = ["x" * 20_000]  # so long that it becomes a blob
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(shell.BlobStore, "put", full)
+            first = asyncio.ensure_future(w.died())
+            await asked(w)
+            for router in (first, w.died()):
+                with pytest.raises(ExceptionGroup):
+                    await router
+        async with w.router() as service:
+            log = await w.until(lambda log: bool(answers(log)))
+            assert answers(log)[0].parts[0].text.length == 20_000
+            assert service.state == "running"
