@@ -63,6 +63,8 @@ class Executing:
         self.events: list[tuple[int, Event]] = []
         self._came = asyncio.Event()
         self._decided = True
+        # Not the producer's: that one lags behind what was put, and would take a decision back.
+        self._position = 0
         self.bus: Bus
         self.producer: Producer
         self.hello: Hello
@@ -112,14 +114,18 @@ class Executing:
             if isinstance(item, Batch):
                 self.events += item.events()
                 if self._decided and item.producer == "agents" and item.count:
-                    self.producer.put([], item.last)
+                    self._decide(item.last)
                 self._came.set()
 
     def decide(self, *, on: bool) -> None:
         """Whether what the executor says is decided on at once, or not at all."""
         self._decided = on
         if on and self.events:
-            self.producer.put([], self.events[-1][0])
+            self._decide(self.events[-1][0])
+
+    def _decide(self, seq: int) -> None:
+        self._position = seq
+        self.producer.put([], seq)
 
     async def until(self, true: Callable[[], Any]) -> Any:
         """Wait until the log makes ``true`` so; its value."""
@@ -130,7 +136,7 @@ class Executing:
         return value
 
     def order(self, *events: Event) -> None:
-        self.producer.put(list(events), self.producer.position)
+        self.producer.put(list(events), self._position)
 
     # --- one agent --------------------------------------------------------------------------
 
