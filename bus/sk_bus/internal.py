@@ -1,8 +1,9 @@
 """What the components say to each other: events that people see only when they ask.
 
 ``do:*`` is an order of the router to the executor, ``fact:*`` what the executor saw, ``timer:*``
-the passing of time, ``history:*`` the history's word in a new epoch, ``state:*`` the router's own
-memory, so that its state is the fold of what it published and nothing else.
+the passing of time, ``history:*`` the history's word (in a new epoch, after an import), ``file:*``
+the way to another configuration file, ``state:*`` the router's own memory, so that its state is the
+fold of what it published and nothing else.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from sk_bus.model import (
     BlobRef,
     Channel,
     ChannelId,
+    CommandId,
     MessageId,
     Problem,
     SessionId,
@@ -175,6 +177,45 @@ class HistoryRestored:
     channels: tuple[Channel, ...] = ()
     sessions: tuple[StoredSession, ...] = ()
     commands: tuple[StoredCommands, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryImported:
+    """An import brought channels that the router doesn't know; their messages are stored already.
+
+    Names are free at the time: a taken one came with a number behind it.
+    """
+
+    type: Literal["history:imported"] = "history:imported"
+    channels: tuple[Channel, ...]
+    past: tuple[HistoryPast, ...] = ()
+
+
+# --- another file ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOpenable:
+    """What ``cmd:Open`` asked for can be read as a configuration file, or ``problem`` says why not.
+
+    ``path`` is absolute. Said by the config watcher, once for each command.
+    """
+
+    type: Literal["file:openable"] = "file:openable"
+    command: CommandId
+    path: str
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileClosed:
+    """Everything has ended in order; ``next`` is the file to go on with.
+
+    The router's last word in an epoch. The config watcher then moves the pointer.
+    """
+
+    type: Literal["file:closed"] = "file:closed"
+    next: str
 
 
 # --- the router's own memory ----------------------------------------------------------------

@@ -1,7 +1,8 @@
 """What may be asked: a request to the process that owns the answer, which changes nothing.
 
-Each query names its ``service`` and what it returns. ``Save`` is the one exception: it writes the
-configuration file, and is no event because it carries secrets.
+Each query names its ``service`` and what it returns. Two change something all the same: ``Save``
+writes the configuration file, and is no event because it carries secrets; ``Import`` reads a file
+into the history, and is none because of its size. Both may be asked twice without harm.
 """
 
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from sk_bus.model import (
     MessageId,
     Permission,
     Problem,
+    Role,
     SlashCommand,
     Usage,
     WaitingFor,
@@ -95,6 +97,35 @@ class Schema:
 class Recent:
     service: ClassVar[str] = "config"
     returns: ClassVar[Any] = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderEntry:
+    name: str
+    path: str
+    folder: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderView:
+    """A folder's subfolders and YAML files, folders first; ``parent`` is absent at a root."""
+
+    path: str
+    parent: str | None
+    entries: tuple[FolderEntry, ...]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """For a file dialog. Only below the home directory and the configuration's folder.
+
+    Without ``path`` it is the folder of the configuration in force.
+    """
+
+    service: ClassVar[str] = "config"
+    returns: ClassVar[Any] = FolderView
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +228,151 @@ class Blob:
     limit: int = 1_000_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanView:
+    """A place in a text, in Unicode code points."""
+
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A message that matches: where, and the words around the place.
+
+    ``part`` is the index of the message's part, ``kind`` that part's type, ``at`` where in its
+    text the first match begins. ``spans`` are the matches within ``excerpt``.
+    """
+
+    channel: ChannelId
+    messageId: MessageId
+    createdAt: int
+    role: Role
+    agent: AgentName | Literal[""]
+    part: int
+    kind: str
+    at: int
+    excerpt: str
+    spans: tuple[SpanView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """A page of hits, newest first; ``next`` goes back as ``after`` for the next one."""
+
+    hits: tuple[Hit, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Messages in which every word of ``text`` stands (a word's beginning suffices).
+
+    ``"two words"`` must stand side by side. Words are compared by NFKC and casefold. ``agent`` is
+    the author, ``tool`` a tool call's kind or a part of its title, ``path`` a part of a tool's
+    location or diff; ``since`` and ``until`` are in milliseconds. ``text`` may be empty where a
+    filter is given.
+    """
+
+    service: ClassVar[str] = "history"
+    returns: ClassVar[Any] = Hits
+    text: str = ""
+    agent: AgentName | None = None
+    channel: ChannelId | None = None
+    tool: str | None = None
+    path: str | None = None
+    since: int | None = None
+    until: int | None = None
+    after: str | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AroundView:
+    """``more`` older ones, ``later`` newer ones than these."""
+
+    messages: tuple[Message, ...]
+    more: bool
+    later: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """A message in its place: up to 50 before it, itself, and up to 49 after."""
+
+    service: ClassVar[str] = "history"
+    returns: ClassVar[Any] = AroundView
+    channel: ChannelId
+    messageId: MessageId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newer:
+    """The 100 messages after ``after``; ``more`` newer ones than these."""
+
+    service: ClassVar[str] = "history"
+    returns: ClassVar[Any] = Page
+    channel: ChannelId
+    after: MessageId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportPage:
+    """A piece of an export; ``next`` goes back as ``after`` until it is absent."""
+
+    text: str
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """Channels (all, when none is named) as a text, in pieces of about 500 kB."""
+
+    service: ClassVar[str] = "history"
+    returns: ClassVar[Any] = ExportPage
+    format: Literal["markdown", "jsonl"]
+    channels: tuple[ChannelId, ...] = ()
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import brought; ``kept`` counts the messages that were here already."""
+
+    channels: int
+    messages: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """Read an export as JSON Lines into this history, ids kept; what exists is left alone.
+
+    ``path`` is absolute, and a file that this user may read.
+    """
+
+    service: ClassVar[str] = "history"
+    returns: ClassVar[Any] = Imported
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryView:
+    """Where the history lies, and how much it is; ``size`` in bytes on disk."""
+
+    path: str
+    size: int
+    channels: int
+    messages: int
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryInfo:
+    service: ClassVar[str] = "history"
+    returns: ClassVar[Any] = HistoryView
+
+
 # --- sk-router ------------------------------------------------------------------------------
 
 
@@ -234,6 +410,7 @@ AnyQuery = (
     | Save
     | Schema
     | Recent
+    | Folder
     | Components
     | ListAgents
     | Logs
@@ -243,6 +420,12 @@ AnyQuery = (
     | Commands
     | Permissions
     | Blob
+    | Search
+    | Around
+    | Newer
+    | Export
+    | Import
+    | HistoryInfo
     | Preview
 )
 

@@ -13,6 +13,9 @@ from sk_bus.internal import (
     FactExited,
     FactFrame,
     FactUp,
+    FileClosed,
+    FileOpenable,
+    HistoryImported,
     HistoryPast,
     HistoryRestored,
     MemoryChanged,
@@ -31,6 +34,9 @@ InternalEvent = (
     | TimerFired
     | HistoryPast
     | HistoryRestored
+    | HistoryImported
+    | FileOpenable
+    | FileClosed
     | SessionChanged
     | MemoryChanged
 )
@@ -55,7 +61,7 @@ def kind_of_tag(tag: str) -> Kind:
             return Kind.DO
         case "fact":
             return Kind.FACT
-        case "timer" | "history" | "state":
+        case "timer" | "history" | "file" | "state":
             return Kind.INTERNAL
         case _:
             return Kind.PUBLIC

@@ -261,6 +261,20 @@ export interface ContentView {
   digest: string;
 }
 
+export interface FolderEntry {
+  name: string;
+  path: string;
+  folder: boolean;
+}
+
+/** A folder's subfolders and YAML files, folders first; `parent` is absent at a root. */
+export interface FolderView {
+  path: string;
+  parent: string;
+  entries: readonly FolderEntry[];
+  more: boolean;
+}
+
 /** A channel with its last 100 messages, and all that is under way in it. `usage` is by agent, `answering` the agent whose turn it is. */
 export interface ConversationView {
   channel: Channel;
@@ -277,6 +291,61 @@ export interface ConversationView {
 export interface Page {
   messages: readonly Message[];
   more: boolean;
+}
+
+/** A place in a text, in Unicode code points. */
+export interface SpanView {
+  start: number;
+  length: number;
+}
+
+/** A message that matches: where, and the words around the place. `part` is the index of the message's part, `kind` that part's type, `at` where in its text the first match begins. `spans` are the matches within `excerpt`. */
+export interface Hit {
+  channel: ChannelId;
+  messageId: MessageId;
+  createdAt: number;
+  role: Role;
+  agent: AgentName | "";
+  part: number;
+  kind: string;
+  at: number;
+  excerpt: string;
+  spans: readonly SpanView[];
+}
+
+/** A page of hits, newest first; `next` goes back as `after` for the next one. */
+export interface Hits {
+  hits: readonly Hit[];
+  next?: string;
+}
+
+/** `more` older ones, `later` newer ones than these. */
+export interface AroundView {
+  messages: readonly Message[];
+  more: boolean;
+  later: boolean;
+}
+
+/** A piece of an export; `next` goes back as `after` until it is absent. */
+export interface ExportPage {
+  text: string;
+  next?: string;
+}
+
+/** What an import brought; `kept` counts the messages that were here already. */
+export interface Imported {
+  channels: number;
+  messages: number;
+  kept: number;
+}
+
+/** Where the history lies, and how much it is; `size` in bytes on disk. */
+export interface HistoryView {
+  path: string;
+  size: number;
+  channels: number;
+  messages: number;
+  problem?: Problem;
 }
 
 /** One who would answer, and what that takes: joining, starting, waiting, another's stop. */
@@ -531,6 +600,27 @@ export interface HistoryRestored {
   commands: readonly StoredCommands[];
 }
 
+/** An import brought channels that the router doesn't know; their messages are stored already. Names are free at the time: a taken one came with a number behind it. */
+export interface HistoryImported {
+  type: "history:imported";
+  channels: readonly Channel[];
+  past: readonly HistoryPast[];
+}
+
+/** What `cmd:Open` asked for can be read as a configuration file, or `problem` says why not. `path` is absolute. Said by the config watcher, once for each command. */
+export interface FileOpenable {
+  type: "file:openable";
+  command: CommandId;
+  path: string;
+  problem?: Problem;
+}
+
+/** Everything has ended in order; `next` is the file to go on with. The router's last word in an epoch. The config watcher then moves the pointer. */
+export interface FileClosed {
+  type: "file:closed";
+  next: string;
+}
+
 /** A session was opened, lost (`sessionId` absent), or its agent has seen more. `since`, where an earlier session was lost: the last message that was said by then. The agent is to be told of it and of those before it, unless it has `seen` a message in this session. */
 export interface SessionChanged {
   type: "state:session";
@@ -713,6 +803,9 @@ export type InternalEvent =
   | TimerFired
   | HistoryPast
   | HistoryRestored
+  | HistoryImported
+  | FileOpenable
+  | FileClosed
   | SessionChanged
   | MemoryChanged;
 
@@ -750,6 +843,7 @@ export interface Queries {
   Save: { arguments: { text: string; digest: string }; returns: Checked };
   Schema: { arguments: Record<string, never>; returns: Readonly<Record<string, unknown>> };
   Recent: { arguments: Record<string, never>; returns: readonly string[] };
+  Folder: { arguments: { path?: string }; returns: FolderView };
   Components: { arguments: Record<string, never>; returns: readonly Component[] };
   ListAgents: { arguments: Record<string, never>; returns: readonly AgentView[] };
   Logs: { arguments: { agent: AgentName }; returns: readonly string[] };
@@ -759,5 +853,11 @@ export interface Queries {
   Commands: { arguments: { agent: AgentName }; returns: readonly SlashCommand[] };
   Permissions: { arguments: Record<string, never>; returns: readonly Permission[] };
   Blob: { arguments: { sha256: string; offset?: number; limit?: number }; returns: string };
+  Search: { arguments: { text?: string; agent?: AgentName; channel?: ChannelId; tool?: string; path?: string; since?: number; until?: number; after?: string; limit?: number }; returns: Hits };
+  Around: { arguments: { channel: ChannelId; messageId: MessageId }; returns: AroundView };
+  Newer: { arguments: { channel: ChannelId; after: MessageId }; returns: Page };
+  Export: { arguments: { format: "markdown" | "jsonl"; channels?: readonly ChannelId[]; after?: string }; returns: ExportPage };
+  Import: { arguments: { path: string }; returns: Imported };
+  HistoryInfo: { arguments: Record<string, never>; returns: HistoryView };
   Preview: { arguments: { channel: ChannelId; text: string }; returns: PreviewView };
 }
