@@ -1,5 +1,6 @@
 // The streaming writer ends with what a one-shot rendering gives, however the text was cut.
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { loadColours } from "../src/markdown/highlight";
 import { rendered } from "../src/markdown/render";
 import { StreamWriter } from "../src/markdown/stream";
 
@@ -16,6 +17,8 @@ const DOCUMENTS: Record<string, string> = {
   empty: "",
   blank: "\n\n\n",
 };
+beforeAll(loadColours);
+
 const READMES = import.meta.glob<string>(
   "../node_modules/{marked,vite,preact,chai,highlight.js,esbuild}/README.md",
   { query: "?raw", import: "default", eager: true },

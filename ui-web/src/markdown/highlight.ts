@@ -1,39 +1,32 @@
-// Code in colours: highlight.js with the languages agents write most. Returns HTML as a string,
-// which still has to pass the sanitiser.
-import hljs from "highlight.js/lib/core";
-import bash from "highlight.js/lib/languages/bash";
-import c from "highlight.js/lib/languages/c";
-import cpp from "highlight.js/lib/languages/cpp";
-import css from "highlight.js/lib/languages/css";
-import diff from "highlight.js/lib/languages/diff";
-import dockerfile from "highlight.js/lib/languages/dockerfile";
-import go from "highlight.js/lib/languages/go";
-import ini from "highlight.js/lib/languages/ini";
-import java from "highlight.js/lib/languages/java";
-import javascript from "highlight.js/lib/languages/javascript";
-import json from "highlight.js/lib/languages/json";
-import makefile from "highlight.js/lib/languages/makefile";
-import markdown from "highlight.js/lib/languages/markdown";
-import php from "highlight.js/lib/languages/php";
-import python from "highlight.js/lib/languages/python";
-import ruby from "highlight.js/lib/languages/ruby";
-import rust from "highlight.js/lib/languages/rust";
-import sql from "highlight.js/lib/languages/sql";
-import typescript from "highlight.js/lib/languages/typescript";
-import xml from "highlight.js/lib/languages/xml";
-import yaml from "highlight.js/lib/languages/yaml";
+// Colours for code blocks. What makes them is fetched with the first block that wants some; a block
+// that was drawn before then is coloured when they are here.
+import type { highlighted } from "./languages";
 
-const LANGUAGES = {
-  bash, c, cpp, css, diff, dockerfile, go, ini, java, javascript, json, makefile, markdown, php,
-  python, ruby, rust, sql, typescript, xml, yaml,
-};
-for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
+type Highlighter = typeof highlighted;
 
-/** 76 kB took 38 ms: above this, colours cost more than they help. */
-const LONGEST = 100_000;
+let highlighter: Highlighter | null = null;
+let fetching: Promise<void> | null = null;
+const waiting = new Map<HTMLElement, (highlight: Highlighter) => void>();
 
-/** `code` as HTML with `hljs-*` classes, or `null` where it stays as it is. */
-export function highlighted(code: string, name: string): string | null {
-  if (code.length > LONGEST || hljs.getLanguage(name) === undefined) return null;
-  return hljs.highlight(code, { language: name, ignoreIllegals: true }).value;
+/** Call `colour` with the highlighter: at once, or when it is here. */
+export function withColours(code: HTMLElement, colour: (highlight: Highlighter) => void): void {
+  if (highlighter !== null) return colour(highlighter);
+  waiting.set(code, colour);
+  void loadColours();
+}
+
+/** Fetch the highlighter; without it (the page was updated) code stays as it is. */
+export function loadColours(): Promise<void> {
+  fetching ??= import("./languages").then(
+    (module) => {
+      highlighter = module.highlighted;
+      for (const colour of waiting.values()) colour(highlighter);
+      waiting.clear();
+    },
+    (error: unknown) => {
+      console.warn("code stays without colours", error);
+      waiting.clear();
+    },
+  );
+  return fetching;
 }

@@ -3,7 +3,7 @@
 import DOMPurify, { type Config } from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
 import { t } from "../i18n/translate";
-import { highlighted } from "./highlight";
+import { withColours } from "./highlight";
 
 const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
 
@@ -94,9 +94,11 @@ function dressed(pre: HTMLPreElement, colours: boolean): void {
   const code = pre.querySelector("code");
   if (code === null) return;
   const name = /language-(\S+)/.exec(code.className)?.[1] ?? "";
-  if (colours) {
-    const html = highlighted(code.textContent, name);
-    if (html !== null) code.replaceChildren(DOMPurify.sanitize(html, CONFIG));
+  if (colours && name !== "") {
+    withColours(code, (highlighted) => {
+      const html = highlighted(code.textContent, name);
+      if (html !== null) code.replaceChildren(DOMPurify.sanitize(html, CONFIG));
+    });
   }
   pre.tabIndex = 0;
   const box = document.createElement("div");
