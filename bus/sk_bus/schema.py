@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import TypeAdapter
 
-from sk_bus import codec, commands, events, internal, model, queries, vocabulary
+from sk_bus import codec, commands, events, french, internal, model, queries, vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 _MARK = "Generated from bus/sk_bus by `make gen`; don't edit."
@@ -180,6 +180,21 @@ def _ts_union(args: tuple[Any, ...]) -> str:
     return " | ".join(_ts(arg) for arg in left)
 
 
+def problems_in_french() -> str:
+    """The French sentences for problems, for the page."""
+    lines = [
+        f"// {_MARK}",
+        "// Problems in French, by their ids (bus/sk_bus/french.py says how they are chosen).",
+        "",
+        "export const problemsInFrench: Readonly<Record<string, string | readonly string[]>> = {",
+    ]
+    lines += [
+        f"  {json.dumps(id_)}: {json.dumps(known, ensure_ascii=False)},"
+        for id_, known in french.PROBLEMS.items()
+    ]
+    return "\n".join([*lines, "};"]) + "\n"
+
+
 # --- the reference page ---------------------------------------------------------------------
 
 
@@ -281,6 +296,7 @@ FILES: dict[str, Any] = {
     "docs/schema.json": json_schema,
     "docs/reference.md": reference,
     "ui-web/src/bus/schema.gen.ts": typescript,
+    "ui-web/src/i18n/problems.fr.ts": problems_in_french,
 }
 
 

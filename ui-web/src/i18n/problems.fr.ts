@@ -1,7 +1,7 @@
-// Problems in French, by their ids. In English they are worded where they arise, by whoever knows
-// the particulars; an id that stands for several sentences, or isn't here, is shown in English.
+// Generated from bus/sk_bus by `make gen`; don't edit.
+// Problems in French, by their ids (bus/sk_bus/french.py says how they are chosen).
 
-export const problemsInFrench: Readonly<Record<string, string>> = {
+export const problemsInFrench: Readonly<Record<string, string | readonly string[]>> = {
   "no-such-channel": "Cette conversation n’existe pas, ou plus.",
   "no-such-agent": "Aucun agent ne s’appelle {agent}.",
   "no-such-message": "Ce message n’existe plus.",
@@ -56,4 +56,16 @@ export const problemsInFrench: Readonly<Record<string, string>> = {
   "no-such-folder": "Le dossier {path} n’existe pas.",
   "unset-variable": "La variable {name} n’est pas définie là où Sidekicks a été lancé.",
   "unknown-kind": "Aucun appel d’outil d’ACP n’est du genre {kind}.",
+  "closed": "La connexion à sk-{service} a été coupée ; réessayez.",
+  "command-id-used": "L’identifiant {id} est déjà celui d’une autre demande ; prenez-en un autre.",
+  "fault": "Sidekicks a échoué sur cette demande ; le journal de sk-router dit pourquoi.",
+  "full": "Le journal du bus est plein ; {producer} attend.",
+  "malformed-call": "Cet appel est mal formé.",
+  "malformed-command": ["La demande {command} n’a pas été prise : {why}.", "Une demande est un objet avec un type."],
+  "malformed-query": "{name} ne peut pas être lu.",
+  "malformed-request": "Le bus ne peut pas lire cette demande.",
+  "no-such-call": "Il n’y a pas d’appel {name}.",
+  "query-failed": "sk-{service} n’a pas su répondre ; son journal dit pourquoi.",
+  "unknown-command": "Il n’y a pas de demande {command} ; les demandes sont : {known}.",
+  "unknown-query": "sk-{service} ne répond pas à {name}.",
 };

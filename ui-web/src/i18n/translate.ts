@@ -46,9 +46,9 @@ export function isKey(key: string): key is Key {
 
 /** A problem in the reader's language where its kind is known there, else as it came. */
 export function problemText({ id, message, params }: Problem): string {
-  const text = language.value === "fr" ? problemsInFrench[id] : undefined;
-  if (text === undefined) return message;
-  const said = filled(text, params as Params);
-  // Of an older or newer service, which doesn't name what this sentence needs.
-  return /\{\w+\}/.test(said) ? message : said;
+  if (language.value !== "fr") return message;
+  const known = problemsInFrench[id] ?? [];
+  const said = (typeof known === "string" ? [known] : known).map((text) => filled(text, params as Params));
+  // One that isn't filled lacks a param: it is for another case, or of another version.
+  return said.find((text) => !/\{\w+\}/.test(text)) ?? message;
 }

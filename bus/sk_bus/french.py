@@ -1,0 +1,100 @@
+"""Problems in French, by their ids: the one catalogue for the page and the command line.
+
+In English a problem is worded where it arises, by whoever knows the particulars. Here stand one or
+several sentences for its id; the first one that the problem's params can fill is said. An id that
+isn't here is shown in English, and so is one whose params come from another version.
+
+``make gen`` writes ``ui-web/src/i18n/problems.fr.ts`` from it. Before ``: ; ! ?`` stands a narrow
+no-break space (U+202F).
+"""
+
+from sk_bus.model import Problem
+
+PROBLEMS: dict[str, str | tuple[str, ...]] = {
+    "no-such-channel": "Cette conversation n’existe pas, ou plus.",
+    "no-such-agent": "Aucun agent ne s’appelle {agent}.",
+    "no-such-message": "Ce message n’existe plus.",
+    "no-such-blob": "Ce contenu n’est plus conservé.",
+    "no-such-option": "Cette réponse n’est pas proposée ; l’agent propose {offered}.",
+    "no-such-permission": "Cette demande n’existe pas.",
+    "no-longer-asked": "N’est plus demandé : une réponse a été donnée, ou la demande annulée.",
+    "empty-text": "Le texte est vide.",
+    "not-confirmed": "Cette page a été fermée avant de savoir si le message avait été envoyé.",
+    "not-sent": "Non envoyé : Sidekicks s’est arrêté pendant que ce message attendait.",
+    "interrupted": "Interrompu : Sidekicks s’est arrêté pendant cette réponse.",
+    "cancelled": "annulé",
+    "closing": "Sidekicks est en train de se fermer.",
+    "too-many-agents": "Trop d’agents en marche : {count} agent(s) occupé(s) ({names}), la limite est {limit}.",
+    "too-many-calls": "Trop de demandes de cette page à la fois ; attendez-en une.",
+    "agent-removed": "L’agent a quitté la configuration.",
+    "agent-stopped": "L’agent a été arrêté.",
+    "agent-ended": "{agent} s’est arrêté de lui-même ({how}).",
+    "agent-finished": "{agent} s’est arrêté de lui-même, sans erreur ({how}).",
+    "agent-crashed": "{agent} a planté ({how}).",
+    "agent-killed": "{agent} a été tué de l’extérieur ({how}) : par quelqu’un, ou faute de mémoire.",
+    "start-failed": "{agent} s’est arrêté pendant son démarrage ({how}).",
+    "not-started": "Le système n’a démarré aucun processus : {why}.",
+    "start-late": "{agent} n’a pas répondu à initialize en {seconds} s.",
+    "session-late": "{agent} n’a pas répondu à {method} en {seconds} s.",
+    "session-gone": "{agent} n’a plus sa session : {said}",
+    "nothing-replayed": "{agent} ne savait rien de sa session.",
+    "cannot-load": "{agent} ne sait pas reprendre une session.",
+    "login-needed": "{agent} demande une connexion à un compte ({said}). Moyens proposés : {offered}. Connectez-vous avec son propre programme, puis renvoyez le message.",
+    "mcp-left-out": "{agent} n’accepte pas de serveurs MCP par {transports} : {count} sur {all} ont été omis.",
+    "no-session": "{agent} n’a pas ouvert de session.",
+    "no-stop-reason": "{agent} n’a pas dit comment sa réponse s’est terminée.",
+    "wrong-protocol": "{agent} parle la version {version} d’ACP ; Sidekicks parle la version {ours}.",
+    "did-not-answer-cancel": "L’agent n’a pas répondu à l’annulation.",
+    "shim-lost": "Le processus qui tenait l’agent a disparu, et l’agent avec lui.",
+    "unattended": "L’agent a été arrêté : Sidekicks était absent depuis trop longtemps.",
+    "closed-its-pipes": "L’agent a fermé son entrée ou sa sortie, et a été arrêté.",
+    "line-lost": "Ce qui devait lui être écrit est perdu : {why}.",
+    "holder-failed": "Le processus qui devait tenir l’agent s’est arrêté : {why}",
+    "command-not-found": "La commande {command} est introuvable. Installez-la, ou donnez son chemin complet.",
+    "not-on-path": "{command} est introuvable dans le PATH ({path}). Installez-le, ou donnez son chemin complet.",
+    "cwd-missing": "Son dossier {cwd} n’existe pas ; créez-le ou nommez-en un autre.",
+    "cwd-unusable": "Son dossier {cwd} est inutilisable : {why}. Corrigez cela ou nommez-en un autre.",
+    "not-executable": "{file} ne peut pas être exécuté : {why}.",
+    "definition-missing": "La définition de cet agent manque ; enregistrez la configuration à nouveau.",
+    "no-supervisor": "{component} ne peut pas être redémarré, car supervisord ne répond pas ; lancez `make up` dans un terminal.",
+    "supervisor-refused": "supervisord a refusé de redémarrer {component} : {why}",
+    "no-such-component": "Il n’y a pas de composant {component}.",
+    "unreachable": "Le service ne répond pas pour le moment ; réessayez.",
+    "not-offered": "Ce n’est pas encore proposé.",
+    "missing-field": "{field} manque.",
+    "no-such-folder": "Le dossier {path} n’existe pas.",
+    "unset-variable": "La variable {name} n’est pas définie là où Sidekicks a été lancé.",
+    "unknown-kind": "Aucun appel d’outil d’ACP n’est du genre {kind}.",
+    "closed": "La connexion à sk-{service} a été coupée ; réessayez.",
+    "command-id-used": "L’identifiant {id} est déjà celui d’une autre demande ; prenez-en un autre.",
+    "fault": "Sidekicks a échoué sur cette demande ; le journal de sk-router dit pourquoi.",
+    "full": "Le journal du bus est plein ; {producer} attend.",
+    "malformed-call": "Cet appel est mal formé.",
+    "malformed-command": (
+        "La demande {command} n’a pas été prise : {why}.",
+        "Une demande est un objet avec un type.",
+    ),
+    "malformed-query": "{name} ne peut pas être lu.",
+    "malformed-request": "Le bus ne peut pas lire cette demande.",
+    "no-such-call": "Il n’y a pas d’appel {name}.",
+    "query-failed": "sk-{service} n’a pas su répondre ; son journal dit pourquoi.",
+    "unknown-command": "Il n’y a pas de demande {command} ; les demandes sont : {known}.",
+    "unknown-query": "sk-{service} ne répond pas à {name}.",
+}
+
+
+def in_french(problem: Problem) -> str | None:
+    """The problem in French; ``None`` where its kind or its params aren't known here."""
+    known = PROBLEMS.get(problem.id, ())
+    for sentence in (known,) if isinstance(known, str) else known:
+        try:
+            return sentence.format_map(_Spoken(problem.params))
+        except KeyError:
+            continue
+    return None
+
+
+class _Spoken(dict[str, object]):
+    def __getitem__(self, key: str) -> object:
+        value = super().__getitem__(key)
+        return f"{value:g}".replace(".", ",") if isinstance(value, float) else value
