@@ -26,7 +26,13 @@ export function AgentPanel(): JSX.Element {
   );
 }
 
-function AgentCard({ agent }: { agent: AgentView }): JSX.Element {
+interface CardProps {
+  agent: AgentView;
+  /** What else can be done to it where it is shown. */
+  action?: JSX.Element | undefined;
+}
+
+export function AgentCard({ agent, action }: CardProps): JSX.Element {
   const refusal = refusals.value[`agent ${agent.name}`];
   return (
     <li class="agent">
@@ -56,7 +62,7 @@ function AgentCard({ agent }: { agent: AgentView }): JSX.Element {
           {problemText(refusal)}
         </p>
       )}
-      <AgentActions agent={agent} />
+      <AgentActions agent={agent} action={action} />
     </li>
   );
 }
@@ -79,7 +85,7 @@ export function AgentError({ problem }: { problem: Problem }): JSX.Element {
 }
 
 /** Start where it doesn't run; stop and restart where it does. Disabled until there's an answer. */
-function AgentActions({ agent }: { agent: AgentView }): JSX.Element {
+function AgentActions({ agent, action }: CardProps): JSX.Element {
   const { name, title } = agent;
   const key = `agent ${name}`;
   const waits = pending.value.has(key);
@@ -133,6 +139,7 @@ function AgentActions({ agent }: { agent: AgentView }): JSX.Element {
       >
         <Icon of={MessageSquare} />
       </button>
+      {action}
       <button
         type="button"
         class="button button-wide"

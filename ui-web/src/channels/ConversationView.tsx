@@ -1,5 +1,5 @@
 // A conversation: its header, its messages, what waits for a person, and where one writes.
-import { ArrowLeft, PanelRight } from "lucide";
+import { ArrowLeft, PanelRight, Users } from "lucide";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { AgentMark, stateText } from "../agents/AgentMark";
@@ -110,12 +110,24 @@ function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
       {usage.map(([who, one]) => (
         <UsageMeter key={who} agent={who} usage={one} />
       ))}
+      {channel !== undefined && (
+        <button
+          type="button"
+          class="button"
+          aria-label={t("members.open")}
+          title={t("members.open")}
+          aria-expanded={pane.value?.shows === "members"}
+          onClick={() => toggle("members")}
+        >
+          <Icon of={Users} /> {channel.members.length}
+        </button>
+      )}
       <button
         type="button"
         class="button"
         aria-label={t("sidebar.agents")}
         title={t("sidebar.agents")}
-        aria-expanded={pane.value !== null}
+        aria-expanded={pane.value?.shows === "agents"}
         onClick={() => toggle("agents")}
       >
         <Icon of={PanelRight} />

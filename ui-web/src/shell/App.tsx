@@ -6,11 +6,14 @@ import { AgentPanel } from "../agents/AgentPanel";
 import { LogView } from "../agents/LogView";
 import { ConversationView } from "../channels/ConversationView";
 import { t } from "../i18n/translate";
+import { CreateDialog, DeleteDialog, RenameDialog } from "../channels/ChannelDialogs";
+import { MembersPanel } from "../channels/MembersPanel";
 import { ComponentPanel } from "../monitor/ComponentPanel";
 import { current, store, token } from "./app";
 import { Announcer } from "./Announcer";
+import { dialog } from "./dialog";
 import { Icon } from "./icon";
-import { closePane, pane } from "./pane";
+import { closePane, pane, showAgents, showMembers, type Pane } from "./pane";
 import { Sidebar } from "./Sidebar";
 import { Strips } from "./Strips";
 import { TokenPage } from "./TokenPage";
@@ -36,19 +39,23 @@ export function App(): JSX.Element {
         )}
       </div>
       <Details />
+      <OpenDialog />
       <Announcer />
     </div>
   );
 }
 
+const AGENTS: Pane = { shows: "agents" };
+
 function Details(): JSX.Element | null {
-  const shown = pane.value;
-  if (shown === null) return null;
-  const title = t(shown.shows === "components" ? "sidebar.components" : "sidebar.agents");
+  const here = current.value;
+  const wanted = pane.value;
+  if (wanted === null) return null;
+  const shown = wanted.shows === "members" && here === null ? AGENTS : wanted;
   return (
     <aside class="pane" aria-label={t("pane.label")}>
       <header class="pane-head">
-        <h2>{title}</h2>
+        <PaneTabs shown={shown} />
         <button
           type="button"
           class="button"
@@ -60,10 +67,42 @@ function Details(): JSX.Element | null {
         </button>
       </header>
       <div class="pane-body">
+        {shown.shows === "members" && here !== null && <MembersPanel channel={here} />}
         {shown.shows === "agents" && <AgentPanel />}
         {shown.shows === "components" && <ComponentPanel />}
         {shown.shows === "logs" && <LogView agent={shown.agent} />}
       </div>
     </aside>
   );
+}
+
+/** What the pane can show of where one is; the components have it for themselves. */
+function PaneTabs({ shown }: { shown: Pane }): JSX.Element {
+  if (shown.shows === "components") return <h2>{t("sidebar.components")}</h2>;
+  if (current.value === null) return <h2>{t("sidebar.agents")}</h2>;
+  const members = shown.shows === "members";
+  return (
+    <div class="pane-tabs" role="group" aria-label={t("pane.label")}>
+      <button type="button" class="pane-tab" aria-pressed={members} onClick={showMembers}>
+        {t("members.tab")}
+      </button>
+      <button type="button" class="pane-tab" aria-pressed={!members} onClick={showAgents}>
+        {t("sidebar.agents")}
+      </button>
+    </div>
+  );
+}
+
+function OpenDialog(): JSX.Element | null {
+  const open = dialog.value;
+  switch (open?.shows) {
+    case "create":
+      return <CreateDialog />;
+    case "rename":
+      return <RenameDialog key={open.channel} channel={open.channel} />;
+    case "delete":
+      return <DeleteDialog key={open.channel} channel={open.channel} />;
+    default:
+      return null;
+  }
 }

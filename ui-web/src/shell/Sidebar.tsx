@@ -1,5 +1,5 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
-import { Bot, Boxes, LoaderCircle } from "lucide";
+import { Bot, Boxes, LoaderCircle, Plus } from "lucide";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
@@ -10,7 +10,7 @@ import {
   agents,
   agentsByName,
   agentsKnown,
-  channels,
+  channelsKnown,
   components,
   current,
   directOf,
@@ -21,17 +21,15 @@ import {
   store,
   turnOf,
 } from "./app";
+import { openDialog } from "./dialog";
 import { Icon } from "./icon";
 import { pane, toggle } from "./pane";
 import { go } from "./route";
 import { roam } from "./roam";
+import { named, orphans } from "./rows";
 
 export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
-  const named = channels.value.filter((channel) => channel.direct === "");
-  const orphans = channels.value.filter(
-    ({ direct }) => direct !== "" && !agentsByName.value.has(direct),
-  );
   return (
     <nav class="sidebar" aria-label={t("sidebar.label")}>
       <header class="sidebar-head">
@@ -40,20 +38,36 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
         <LinkState />
       </header>
       <div class="sidebar-list" ref={list} onKeyDown={(event) => roam(event, list.current)}>
-        {named.length > 0 && (
-          <>
-            <h2>{t("sidebar.channels")}</h2>
-            <ul>
-              {named.map((channel) => (
-                <li key={channel.id}>
-                  <ChannelRow channel={channel} onChosen={onChosen} />
-                </li>
-              ))}
-            </ul>
-          </>
+        <div class="sidebar-title">
+          <h2>{t("sidebar.channels")}</h2>
+          <button
+            type="button"
+            class="sidebar-add"
+            aria-label={t("channel.create")}
+            title={t("channel.create")}
+            onClick={() => openDialog({ shows: "create" })}
+          >
+            <Icon of={Plus} />
+          </button>
+        </div>
+        {named.value.length === 0 && channelsKnown.value && (
+          <button
+            type="button"
+            class="row row-quiet"
+            onClick={() => openDialog({ shows: "create" })}
+          >
+            <Icon of={Plus} /> {t("channel.create")}
+          </button>
         )}
+        <ul>
+          {named.value.map((channel) => (
+            <li key={channel.id}>
+              <ChannelRow channel={channel} onChosen={onChosen} />
+            </li>
+          ))}
+        </ul>
         <h2>{t("sidebar.direct")}</h2>
-        {agents.value.length + orphans.length === 0 && agentsKnown.value && (
+        {agents.value.length + orphans.value.length === 0 && agentsKnown.value && (
           <p class="pane-empty">{t("sidebar.none")}</p>
         )}
         <ul>
@@ -62,7 +76,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
               <DirectRow name={name} onChosen={onChosen} />
             </li>
           ))}
-          {orphans.map((channel) => (
+          {orphans.value.map((channel) => (
             <li key={channel.id}>
               <ChannelRow channel={channel} onChosen={onChosen} />
             </li>

@@ -92,6 +92,12 @@ export async function give(
   }
 }
 
+/** Let a refusal go, whose control was closed meanwhile. */
+export function forget(key: string): void {
+  const { [key]: before, ...others } = refusals.peek();
+  if (before !== undefined) refusals.value = others;
+}
+
 export function directOf(agent: string): Channel | undefined {
   return channels.value.find((channel) => channel.direct === agent);
 }

@@ -1,7 +1,11 @@
 // What the pane at the right shows, kept over a reload.
 import { signal } from "@preact/signals";
 
-export type Pane = { shows: "agents" } | { shows: "components" } | { shows: "logs"; agent: string };
+export type Pane =
+  | { shows: "members" }
+  | { shows: "agents" }
+  | { shows: "components" }
+  | { shows: "logs"; agent: string };
 
 const KEY = "sk.pane";
 const WIDE = "(min-width: 1100px)";
@@ -11,12 +15,16 @@ export const pane = signal<Pane | null>(restored());
 function restored(): Pane | null {
   const kept = localStorage.getItem(KEY);
   if (!matchMedia(WIDE).matches) return null;
-  return kept === "agents" || kept === "components" ? { shows: kept } : null;
+  return kept === "members" || kept === "agents" || kept === "components" ? { shows: kept } : null;
 }
 
 function show(next: Pane | null): void {
   pane.value = next;
   localStorage.setItem(KEY, next?.shows ?? "");
+}
+
+export function showMembers(): void {
+  show({ shows: "members" });
 }
 
 export function showAgents(): void {
@@ -35,6 +43,6 @@ export function closePane({ onlyOverlay = false } = {}): void {
   if (!onlyOverlay || !matchMedia(WIDE).matches) show(null);
 }
 
-export function toggle(what: "agents" | "components"): void {
+export function toggle(what: "members" | "agents" | "components"): void {
   show(pane.value?.shows === what ? null : { shows: what });
 }

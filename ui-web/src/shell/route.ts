@@ -23,6 +23,11 @@ export function go(channel: string): void {
   location.hash = hashOf(channel);
 }
 
+/** Where no conversation is chosen. */
+export function home(): void {
+  location.hash = "#/";
+}
+
 /** Follow the address, and begin where one was last. */
 export function followAddress(): void {
   const heard = (): void => {

@@ -1,0 +1,57 @@
+// A modal dialog: the browser keeps the focus in it; closed, the focus is where it was before.
+import { X } from "lucide";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { t } from "../i18n/translate";
+import { closeDialog } from "./dialog";
+import { Icon } from "./icon";
+
+interface Props {
+  title: string;
+  children: ComponentChildren;
+  /** Whether the title is for ears only, as what stands under it says enough. */
+  plain?: boolean;
+}
+
+export function DialogBox({ title, children, plain = false }: Props): JSX.Element {
+  const box = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    box.current?.showModal();
+    return () => {
+      // What closed it may have moved the focus on purpose, or taken away where it was.
+      const lost = document.activeElement === document.body || document.activeElement === null;
+      if (lost && before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  // A click beside it means: away with it.
+  useEffect(() => {
+    const element = box.current;
+    const pressed = (event: MouseEvent): void => {
+      if (event.target === element) closeDialog();
+    };
+    element?.addEventListener("mousedown", pressed);
+    return () => element?.removeEventListener("mousedown", pressed);
+  }, []);
+  return (
+    <dialog class="dialog" ref={box} aria-label={title} onClose={closeDialog}>
+      <div class="dialog-body">
+        {!plain && (
+          <header class="dialog-head">
+            <h2>{title}</h2>
+            <button
+              type="button"
+              class="button"
+              aria-label={t("pane.close")}
+              title={t("pane.close")}
+              onClick={closeDialog}
+            >
+              <Icon of={X} />
+            </button>
+          </header>
+        )}
+        {children}
+      </div>
+    </dialog>
+  );
+}
