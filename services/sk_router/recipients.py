@@ -1,14 +1,134 @@
-"""Who answers a message. The one function that routes is also the one that previews.
+"""Who answers a message, and what of it they are sent: the table of the specification, as code.
 
-So far a direct conversation: its agent, always. Named channels get their rules beside it.
+One function routes and previews. It sees a text and a room, and knows nothing of agents that run,
+wait or fail.
 """
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from sk_bus.errors import problem
-from sk_bus.model import AgentName, BlobRef, Channel, Text, WaitingFor
-from sk_bus.queries import Answering, PreviewView
-from sk_router.agents import lifecycle, pool
-from sk_router.records import Life
-from sk_router.state import State
+from sk_bus.model import AgentConfig, AgentName, BlobRef, Channel, Problem, Text
+from sk_router.channels.mentions import Mention, folded, mentioned, mentions, unknown
+
+_PREFIXED = re.compile(r"/([^\s:/]+):(?=\S)")
+_MOST_NAMED = 10
+_BETWEEN = " \t\r\n,;:*_"  # what stands between mentions, and around them
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A channel, the configured agents in their order, and who answered last with a text."""
+
+    channel: Channel
+    agents: tuple[AgentConfig, ...]
+    last: AgentName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Who answers, one after the other; ``joins`` are those of them who aren't members yet.
+
+    ``text`` is what they are sent, which is the message as it was written, but for a ``command``:
+    that is sent alone, without the mentions. ``unknown`` are names that nobody has. Where nobody
+    answers, ``problem`` says whom to mention.
+    """
+
+    recipients: tuple[AgentName, ...]
+    joins: tuple[AgentName, ...]
+    text: str
+    command: bool = False
+    unknown: tuple[str, ...] = ()
+    problem: Problem | None = None
+
+
+def route(text: str, room: Room) -> Route:
+    """Who answers ``text`` in ``room``."""
+    if room.channel.direct:
+        return _direct(text, AgentName(room.channel.direct))
+    names = tuple(agent.name for agent in room.agents)
+    found = mentions(text, names)
+    agents, nobodys = mentioned(found), unknown(found)
+    at = _beginning(text, found)
+    command = text[at : at + 1] == "/"
+    addressed = _addressed(text[at:], names) if command else None
+    before = {one.agent for one in found if one.start < at}
+    if addressed is not None and before <= {addressed}:
+        sent = "/" + _PREFIXED.sub("", text[at:], count=1)
+        return Route((addressed,), _joins(room, (addressed,)), sent, command=True)
+    if agents:
+        sent = _without(text, at, found) if command else text
+        return Route(agents, _joins(room, agents), sent, command, nobodys)
+    members = room.channel.members
+    if room.last is not None and room.last in members and room.last in names:
+        return Route((room.last,), (), text[at:] if command else text, command, nobodys)
+    if len(members) == 1:
+        return Route(members, (), text[at:] if command else text, command, nobodys)
+    return Route((), (), text, command, nobodys, _nobody(room))
+
+
+def _direct(text: str, agent: AgentName) -> Route:
+    """A direct conversation: its agent, verbatim but for its own prefix before a command."""
+    if _addressed(text, (agent,)) is not None:
+        text = "/" + _PREFIXED.sub("", text, count=1)
+    return Route((agent,), (), text, command=text.startswith("/"))
+
+
+def _addressed(text: str, names: Sequence[AgentName]) -> AgentName | None:
+    """The agent whom ``/agent:command`` names."""
+    prefixed = _PREFIXED.match(text)
+    if prefixed is None:
+        return None
+    wanted = folded(prefixed[1])
+    return next((name for name in names if folded(name) == wanted), None)
+
+
+def _beginning(text: str, found: Sequence[Mention]) -> int:
+    """Where the text begins behind the mentions that stand in front of it."""
+    at = 0
+    for mention in found:
+        between = text[at : mention.start].strip(_BETWEEN)
+        if mention.agent is None or between not in ("", "/"):
+            break
+        at = mention.end
+    while at < len(text) and (text[at].isspace() or (at > 0 and text[at] in _BETWEEN)):
+        at += 1
+    return at
+
+
+def _without(text: str, at: int, found: Sequence[Mention]) -> str:
+    """A command from ``at`` on, without the mentions of agents and the space before each."""
+    kept = []
+    for mention in found:
+        if mention.agent is not None and mention.start >= at:
+            kept.append(text[at : mention.start].rstrip())
+            at = mention.end
+    return "".join([*kept, text[at:]])
+
+
+def _joins(room: Room, agents: Sequence[AgentName]) -> tuple[AgentName, ...]:
+    return tuple(agent for agent in agents if agent not in room.channel.members)
+
+
+def _nobody(room: Room) -> Problem:
+    """Why nobody answers, and whom to mention."""
+    configured = {agent.name: agent.title for agent in room.agents}
+    members = [name for name in room.channel.members if name in configured]
+    if members:
+        text = "nobody has answered here yet: mention {members}"
+        return problem("no-recipient", text, members=_named(members))
+    if configured:
+        text = "nobody is in this channel yet: mention {agents}"
+        return problem("no-members", text, agents=_named(list(configured)))
+    return problem("no-agents", "no agent is configured: add one in the settings")
+
+
+def _named(names: Sequence[AgentName]) -> str:
+    return ", ".join(f"@{name}" for name in names[:_MOST_NAMED])
+
+
+# --- direct conversations, until the engine routes by ``route`` -----------------------------
 
 
 def recipients(channel: Channel) -> tuple[AgentName, ...]:
@@ -20,26 +140,4 @@ def prompt(channel: Channel, agent: AgentName, text: Text) -> Text:
     """What the agent receives: the text verbatim, its own prefix before a command taken off."""
     if not channel.direct or isinstance(text, BlobRef):
         return text
-    prefix = f"/{agent}:"
-    return "/" + text[len(prefix) :] if text.startswith(prefix) else text
-
-
-def preview(state: State, channel: Channel) -> PreviewView:
-    """Who would answer now, and what that takes."""
-    return PreviewView(answering=tuple(_answering(state, one) for one in recipients(channel)))
-
-
-def _answering(state: State, agent: AgentName) -> Answering:
-    life = state.lives.get(agent) or Life()
-    if all(one.name != agent for one in state.config.agents):
-        gone = problem("no-such-agent", "no such agent: {agent}", agent=agent)
-        return Answering(agent=agent, problem=gone)
-    waits = WaitingFor(agent=agent, channel=life.claimed) if life.claimed is not None else None
-    if lifecycle.running(life) or pool.counts(life):
-        return Answering(agent=agent, waitsFor=waits)
-    if pool.demand(state) < state.config.limits.maxRunningAgents:
-        return Answering(agent=agent, starts=True, waitsFor=waits)
-    idle = pool.unused(state)
-    if not idle:
-        return Answering(agent=agent, starts=True, problem=pool.full(state))
-    return Answering(agent=agent, starts=True, stops=idle[0])
+    return _direct(text, agent).text

@@ -26,7 +26,7 @@ from sk_router.decide import decide
 from sk_router.decision import Decision, Input
 from sk_router.evolve import evolve
 from sk_router.faults import Faults
-from sk_router.recipients import preview
+from sk_router.previews import preview
 from sk_router.snapshots import SnapshotFiles
 from sk_router.state import State
 from sk_router.timers import Clock
@@ -254,4 +254,4 @@ class _Live:
             raise SidekicksError(
                 problem("no-such-channel", "no such channel: {channel}", channel=query.channel)
             )
-        return preview(self._state, channel)
+        return preview(self._state, channel, query.text)

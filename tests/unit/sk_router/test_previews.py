@@ -4,12 +4,12 @@ from sk_bus.commands import Start
 from sk_bus.internal import DoStart, DoStop
 from sk_bus.model import AgentName, ChannelId, WaitingFor
 from sk_bus.queries import Answering
-from sk_router.recipients import preview
+from sk_router.previews import preview
 from tests.support.playbook import Playbook, configured
 
 
 def seen(p: Playbook, channel: ChannelId) -> Answering:
-    (answering,) = preview(p.state, p.state.channels[channel]).answering
+    (answering,) = preview(p.state, p.state.channels[channel], "hello").answering
     return answering
 
 
