@@ -14,7 +14,7 @@ from sk_router.state import State
 
 def preview(state: State, channel: Channel, text: str) -> PreviewView:
     """Who would answer ``text`` now, and what that takes."""
-    routed = route(text, Room(channel, state.config.agents))
+    routed = route(text, Room(channel, tuple(one.name for one in state.config.agents)))
     return PreviewView(
         answering=tuple(
             _answering(state, one, joins=one in routed.joins) for one in routed.recipients

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sk_bus.errors import problem
-from sk_bus.model import AgentConfig, AgentName, BlobRef, Channel, Problem, Text
+from sk_bus.model import AgentName, BlobRef, Channel, Problem, Text
 from sk_router.channels.mentions import Mention, folded, mentioned, mentions, unknown
 
 _PREFIXED = re.compile(r"/([^\s:/]+):(?=\S)")
@@ -19,26 +19,25 @@ _BETWEEN = " \t\r\n,;:*_"  # what stands between mentions, and around them
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A channel, the configured agents in their order, and who answered last with a text."""
+    """A channel, the names that can be mentioned, and who answered with a text, the last first."""
 
     channel: Channel
-    agents: tuple[AgentConfig, ...]
-    last: AgentName | None = None
+    agents: tuple[AgentName, ...]
+    answered: tuple[AgentName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """Who answers, one after the other; ``joins`` are those of them who aren't members yet.
 
-    ``text`` is what they are sent, which is the message as it was written, but for a ``command``:
-    that is sent alone, without the mentions. ``unknown`` are names that nobody has. Where nobody
-    answers, ``problem`` says whom to mention.
+    They are sent the message as it was written, or else a ``command``: that alone, without the
+    mentions. ``unknown`` are names that nobody has. Where nobody answers, ``problem`` says whom to
+    mention.
     """
 
-    recipients: tuple[AgentName, ...]
-    joins: tuple[AgentName, ...]
-    text: str
-    command: bool = False
+    recipients: tuple[AgentName, ...] = ()
+    joins: tuple[AgentName, ...] = ()
+    command: str | None = None
     unknown: tuple[str, ...] = ()
     problem: Problem | None = None
 
@@ -47,32 +46,37 @@ def route(text: str, room: Room) -> Route:
     """Who answers ``text`` in ``room``."""
     if room.channel.direct:
         return _direct(text, AgentName(room.channel.direct))
-    names = tuple(agent.name for agent in room.agents)
-    found = mentions(text, names)
-    agents, nobodys = mentioned(found), unknown(found)
+    found = mentions(text, room.agents)
     at = _beginning(text, found)
-    command = text[at : at + 1] == "/"
-    addressed = _addressed(text[at:], names) if command else None
-    before = {one.agent for one in found if one.start < at}
-    if addressed is not None and before <= {addressed}:
-        sent = "/" + _PREFIXED.sub("", text[at:], count=1)
-        return Route((addressed,), _joins(room, (addressed,)), sent, command=True)
-    if agents:
-        sent = _without(text, at, found) if command else text
-        return Route(agents, _joins(room, agents), sent, command, nobodys)
-    members = room.channel.members
-    if room.last is not None and room.last in members and room.last in names:
-        return Route((room.last,), (), text[at:] if command else text, command, nobodys)
-    if len(members) == 1:
-        return Route(members, (), text[at:] if command else text, command, nobodys)
-    return Route((), (), text, command, nobodys, _nobody(room))
+    command = text[at:] if text[at : at + 1] == "/" else None
+    if command is not None and (agent := _addressed(command, room.agents)) is not None:
+        before = {one.agent for one in found if one.start < at}
+        if before <= {agent}:
+            return Route((agent,), _joins(room, (agent,)), _unprefixed(command))
+    agents, nobodys = mentioned(found), unknown(found)
+    if agents and command is not None:
+        command = _without(text, at, found)
+    if not agents:
+        agents = _unmentioned(room)
+    if not agents:
+        return Route(unknown=nobodys, problem=_nobody(room))
+    return Route(agents, _joins(room, agents), command, nobodys)
 
 
 def _direct(text: str, agent: AgentName) -> Route:
     """A direct conversation: its agent, verbatim but for its own prefix before a command."""
     if _addressed(text, (agent,)) is not None:
-        text = "/" + _PREFIXED.sub("", text, count=1)
-    return Route((agent,), (), text, command=text.startswith("/"))
+        return Route((agent,), command=_unprefixed(text))
+    return Route((agent,), command=text if text.startswith("/") else None)
+
+
+def _unmentioned(room: Room) -> tuple[AgentName, ...]:
+    """Who answers where nobody is mentioned: whoever did last, or the only member."""
+    members = room.channel.members
+    last = [one for one in room.answered if one in members and one in room.agents]
+    if last:
+        return (last[0],)
+    return members if len(members) == 1 else ()
 
 
 def _addressed(text: str, names: Sequence[AgentName]) -> AgentName | None:
@@ -82,6 +86,10 @@ def _addressed(text: str, names: Sequence[AgentName]) -> AgentName | None:
         return None
     wanted = folded(prefixed[1])
     return next((name for name in names if folded(name) == wanted), None)
+
+
+def _unprefixed(command: str) -> str:
+    return "/" + _PREFIXED.sub("", command, count=1)
 
 
 def _beginning(text: str, found: Sequence[Mention]) -> int:
@@ -113,14 +121,13 @@ def _joins(room: Room, agents: Sequence[AgentName]) -> tuple[AgentName, ...]:
 
 def _nobody(room: Room) -> Problem:
     """Why nobody answers, and whom to mention."""
-    configured = {agent.name: agent.title for agent in room.agents}
-    members = [name for name in room.channel.members if name in configured]
+    members = [name for name in room.channel.members if name in room.agents]
     if members:
         text = "nobody has answered here yet: mention {members}"
         return problem("no-recipient", text, members=_named(members))
-    if configured:
+    if room.agents:
         text = "nobody is in this channel yet: mention {agents}"
-        return problem("no-members", text, agents=_named(list(configured)))
+        return problem("no-members", text, agents=_named(room.agents))
     return problem("no-agents", "no agent is configured: add one in the settings")
 
 
@@ -140,4 +147,4 @@ def prompt(channel: Channel, agent: AgentName, text: Text) -> Text:
     """What the agent receives: the text verbatim, its own prefix before a command taken off."""
     if not channel.direct or isinstance(text, BlobRef):
         return text
-    return _direct(text, agent).text
+    return _direct(text, agent).command or text
