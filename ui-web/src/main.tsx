@@ -9,6 +9,7 @@ import "./agents/agents.css";
 import "./monitor/monitor.css";
 import "./markdown/markdown.css";
 import { App } from "./shell/App";
+import { followReading } from "./channels/unread";
 import { outbox, store, token } from "./shell/app";
 import { listenForKeys } from "./shell/keys";
 import { followAddress } from "./shell/route";
@@ -18,6 +19,7 @@ import { onToken, takeToken } from "./shell/token";
 followConfiguration();
 followAddress();
 listenForKeys();
+followReading();
 
 function come(next: string): void {
   token.value = next;

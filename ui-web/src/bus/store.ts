@@ -33,6 +33,8 @@ export class Store {
   readonly returned = signal<{ after: number; at: number } | null>(null);
   /** Slices that could not be had, by key; they are asked for again. */
   readonly problems = signal<Readonly<Record<string, Problem>>>({});
+  /** Counts how often all had to be asked for: what was said in between may not have been heard. */
+  readonly lives = signal(0);
   readonly isLive = computed(() => this.link.value.state === "live");
 
   private now: World = NOTHING;
@@ -181,6 +183,7 @@ export class Store {
     this.keptFrom = seq;
     if (epoch !== this.now.epoch) this.written = 0;
     this.become(cut(this.now, epoch, seq));
+    this.lives.value++;
     this.askMissing();
   }
 

@@ -15,6 +15,8 @@ import { Icon } from "../shell/icon";
 import { Follower } from "./follow";
 import { MessageRow } from "./Message";
 import { OutgoingRow } from "./OutgoingRow";
+import { finished, firstUnread } from "./reading";
+import { attentive, read, readUpTo, watched } from "./unread";
 import { atEnd, earlier, indexOf, later, shown, type First } from "./window";
 
 /** Messages of one author within this time stand together. */
@@ -65,6 +67,7 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
     });
     return () => {
       end();
+      watched.value = null;
       made.stop();
     };
   }, []);
@@ -121,6 +124,19 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
     }
   }, [messages, more]);
 
+  const [unread, setNew] = useState(() => firstNew(channel, messages));
+  const looks = attentive.value;
+  useEffect(() => {
+    const end = finished(messages);
+    const watches = looks && held && atEnd(messages, first);
+    watched.value = watches ? channel : null;
+    if (watches) {
+      if (end !== null) read(channel, end);
+    } else if (!looks) {
+      setNew((before) => firstNew(channel, messages) ?? before);
+    }
+  }, [messages, looks, held, first]);
+
   const rows = shown(messages, first);
   const outgoing = outbox.entries.value.filter((entry) => entry.channel === channel);
   const arrived = held ? 0 : newerThan(messages, seen);
@@ -145,7 +161,7 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
         <div class="list-content" ref={content}>
           {/* Its room is there before it is needed, so that nothing moves when it is. */}
           {whole ? beginning : <p class="list-note">{loading ? t("channel.older") : "\u00a0"}</p>}
-          <Rows rows={rows} state={state} />
+          <Rows rows={rows} state={state} unread={unread} />
           {atEnd(messages, first) &&
             outgoing.map((entry) => <OutgoingRow key={entry.id} entry={entry} />)}
         </div>
@@ -160,7 +176,19 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
   );
 }
 
-function Rows({ rows, state }: { rows: readonly Message[]; state: ConversationState }): JSX.Element {
+function firstNew(channel: string, messages: readonly Message[]): string | null {
+  const mark = readUpTo(channel);
+  return mark === null ? null : firstUnread(messages, mark);
+}
+
+interface RowsProps {
+  rows: readonly Message[];
+  state: ConversationState;
+  /** The first that was new when the reader came; it stays marked until he leaves. */
+  unread: string | null;
+}
+
+function Rows({ rows, state, unread }: RowsProps): JSX.Element {
   const today = dayOf(now.value);
   const channel = rows[0]?.channel;
   const count = permissions.value.filter((one) => one.channel === channel).length;
@@ -175,7 +203,7 @@ function Rows({ rows, state }: { rows: readonly Message[]; state: ConversationSt
           <MessageRow
             key={message.id}
             message={message}
-            joined={!day && last !== undefined && together(last, message)}
+            joined={!day && message.id !== unread && last !== undefined && together(last, message)}
             times={state.times[message.id]}
             asked={requests}
             over={over.value.get(message.id) ?? NONE}
@@ -185,7 +213,11 @@ function Rows({ rows, state }: { rows: readonly Message[]; state: ConversationSt
           />
         );
         before += requests.length;
-        return day ? [<DayLine key={`day ${message.id}`} at={message.createdAt} today={today} />, row] : row;
+        return [
+          day && <DayLine key={`day ${message.id}`} at={message.createdAt} today={today} />,
+          message.id === unread && <NewLine key="new" />,
+          row,
+        ];
       })}
     </>
   );
@@ -195,6 +227,14 @@ function DayLine({ at, today }: { at: number; today: number }): JSX.Element {
   return (
     <div class="day">
       <span>{dayName(at, today)}</span>
+    </div>
+  );
+}
+
+function NewLine(): JSX.Element {
+  return (
+    <div class="day day-new" role="separator">
+      <span>{t("channel.newLine")}</span>
     </div>
   );
 }

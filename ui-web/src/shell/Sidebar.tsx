@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
 import type { Channel } from "../bus/schema.gen";
+import { unreadIn } from "../channels/unread";
 import { problemText, t } from "../i18n/translate";
 import { works } from "../monitor/component";
 import {
@@ -98,7 +99,9 @@ function LinkState(): JSX.Element {
   );
 }
 
-/** At most a spinner and an exclamation mark: who waits for a person outranks who works. */
+const MANY = 99;
+
+/** Who waits for a person outranks who works, and what was said. */
 function Flags({ channel }: { channel: string | undefined }): JSX.Element | null {
   if (channel === undefined) return null;
   if (permissions.value.some((one) => one.channel === channel)) {
@@ -109,7 +112,21 @@ function Flags({ channel }: { channel: string | undefined }): JSX.Element | null
       </span>
     );
   }
-  if (!turnOf(channel).busy) return null;
+  const count = unreadIn(channel);
+  return (
+    <>
+      {turnOf(channel).busy && <Busy />}
+      {count > 0 && (
+        <span class="flag flag-unread" title={t("sidebar.unread", { count })}>
+          <span aria-hidden="true">{count > MANY ? `${MANY}+` : count}</span>
+          <span class="unseen">{t("sidebar.unread", { count })}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+function Busy(): JSX.Element {
   return (
     <span class="flag flag-busy" title={t("sidebar.answering")}>
       <Icon of={LoaderCircle} size={14} />
@@ -128,7 +145,7 @@ function DirectRow({ name, onChosen }: { name: string; onChosen: () => void }): 
     <>
       <button
         type="button"
-        class="row"
+        class={unreadIn(channel) > 0 ? "row row-unread" : "row"}
         aria-current={here ? "page" : undefined}
         disabled={pending.value.has(`direct ${name}`)}
         onClick={() => {
@@ -155,7 +172,7 @@ function ChannelRow({ channel, onChosen }: { channel: Channel; onChosen: () => v
   return (
     <button
       type="button"
-      class="row"
+      class={unreadIn(channel.id) > 0 ? "row row-unread" : "row"}
       aria-current={channel.id === current.value ? "page" : undefined}
       title={channel.direct === "" ? channel.description : t("sidebar.unconfigured")}
       onClick={() => {

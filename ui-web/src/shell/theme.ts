@@ -1,7 +1,8 @@
 // Theme and language as the configuration has them, kept for the first moment of the next visit.
 import { effect } from "@preact/signals";
 import { language, wanted } from "../i18n/translate";
-import { config, permissions } from "./app";
+import { unreadInAll } from "../channels/unread";
+import { channels, config, current, nameOf, permissions } from "./app";
 
 const THEME = "sk.theme";
 const LANGUAGE = "sk.language";
@@ -23,6 +24,9 @@ export function followConfiguration(): void {
   });
   effect(() => {
     const waiting = permissions.value.length > 0 ? "(!) " : "";
-    document.title = `${waiting}Sidekicks`;
+    const unread = unreadInAll.value > 0 ? `(${unreadInAll.value}) ` : "";
+    const here = channels.value.find(({ id }) => id === current.value);
+    const name = here === undefined ? "" : `${nameOf(here)} – `;
+    document.title = `${waiting}${unread}${name}Sidekicks`;
   });
 }
