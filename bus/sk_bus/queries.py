@@ -241,7 +241,8 @@ class Hit:
     """A message that matches: where, and the words around the place.
 
     ``part`` is the index of the message's part, ``kind`` that part's type, ``at`` where in its
-    text the first match begins. ``spans`` are the matches within ``excerpt``.
+    text the first match begins (a tool call's text is its title, input, output, paths and diffs,
+    each on lines of its own). ``spans`` are the matches within ``excerpt``, one line of that text.
     """
 
     channel: ChannelId
@@ -258,17 +259,24 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """A page of hits, newest first; ``next`` goes back as ``after`` for the next one."""
+    """A page of hits, newest first; ``next`` goes back as ``after`` for the next one.
+
+    ``complete`` is false while the index is being made (after an upgrade or an import): a later
+    search may find more.
+    """
 
     hits: tuple[Hit, ...]
     next: str | None = None
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
     """Messages in which every word of ``text`` stands (a word's beginning suffices).
 
-    ``"two words"`` must stand side by side. Words are compared by NFKC and casefold. ``agent`` is
+    ``"two words"`` in quotes are whole words that stand side by side, and so do the words of
+    ``snake_case``. Words are compared by NFKC and casefold. An answer that is still arriving isn't
+    found yet. ``agent`` is
     the author, ``tool`` a tool call's kind or a part of its title, ``path`` a part of a tool's
     location or diff; ``since`` and ``until`` are in milliseconds. ``text`` may be empty where a
     filter is given.

@@ -11,9 +11,11 @@ from sk_bus.errors import RefusedError, problem
 from sk_bus.model import AgentName, ChannelId, MessageId
 from sk_history import records
 from sk_history.fold import Fold
-from sk_history.store import Store
+from sk_history.store import Rows, Store
 
 PAGE = 100
+# Around a message: so many before it, it, and so many after it.
+BEFORE, AFTER = 50, 49
 
 Plain = dict[str, Any]
 
@@ -54,13 +56,44 @@ def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> by
         RefusedError: there is no such channel, or ``before`` is no message's id.
     """
     _known(fold, channel)
-    try:
-        end = records.message_key(channel, before)
-    except records.NotAnIdError as error:
-        raise RefusedError(
-            problem("no-such-message", "There is no message {messageId}.", messageId=before)
-        ) from error
-    return _page(store, fold, channel, end, {})
+    return _page(store, fold, channel, _key(channel, before), {})
+
+
+def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> bytes:
+    """A Page, packed: the messages after ``after``; ``more`` newer ones than these.
+
+    Raises:
+        RefusedError: there is no such channel, or ``after`` is no message's id.
+    """
+    _known(fold, channel)
+    begin, end = _after(channel, _key(channel, after))
+    rows = store.first(begin, end, limit=PAGE + 1)
+    view = {"more": len(rows) > PAGE}
+    return records.row_with(view, "messages", _messages(fold, channel, rows[:PAGE]))
+
+
+def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> bytes:
+    """An AroundView, packed: a message in its place.
+
+    Raises:
+        RefusedError: there is no such channel, or no such message in it.
+    """
+    _known(fold, channel)
+    key = _key(channel, message)
+    begin, end = _after(channel, key)
+    earlier = store.last(records.messages_of(channel), begin, limit=BEFORE + 2)
+    if not earlier or earlier[0][0] != key:
+        raise _no_message(message)
+    later = store.first(begin, end, limit=AFTER + 1)
+    rows = [*reversed(earlier[: BEFORE + 1]), *later[:AFTER]]
+    view = {"more": len(earlier) > BEFORE + 1, "later": len(later) > AFTER}
+    return records.row_with(view, "messages", _messages(fold, channel, rows))
+
+
+def count(store: Store, channel: ChannelId) -> int:
+    """How many messages a channel has."""
+    begin = records.messages_of(channel)
+    return len(store.first(begin, records.end_of(begin)))
 
 
 def commands(store: Store, agent: AgentName) -> list[Plain]:
@@ -87,14 +120,33 @@ def _known(fold: Fold, channel: ChannelId) -> None:
         )
 
 
+def _key(channel: ChannelId, message: MessageId) -> bytes:
+    try:
+        return records.message_key(channel, message)
+    except records.NotAnIdError as error:
+        raise _no_message(message) from error
+
+
+def _no_message(message: MessageId) -> RefusedError:
+    return RefusedError(
+        problem("no-such-message", "There is no message {messageId}.", messageId=message)
+    )
+
+
+def _after(channel: ChannelId, key: bytes) -> tuple[bytes, bytes]:
+    """The range of a channel's messages after ``key``."""
+    return records.after(key), records.end_of(records.messages_of(channel))
+
+
 def _page(store: Store, fold: Fold, channel: ChannelId, end: bytes, view: Plain) -> bytes:
     rows = store.last(records.messages_of(channel), end, limit=PAGE + 1)
     view["more"] = len(rows) > PAGE
+    return records.row_with(view, "messages", _messages(fold, channel, rows[PAGE - 1 :: -1]))
+
+
+def _messages(fold: Fold, channel: ChannelId, rows: Rows) -> list[bytes]:
+    """The rows as they travel: those of growing messages with all that has come of them."""
     growing = {
         records.message_key(channel, message.id): message for message in fold.growing(channel)
     }
-    messages = [
-        records.row(plain(growing[key])) if key in growing else data
-        for key, data in reversed(rows[:PAGE])
-    ]
-    return records.row_with(view, "messages", messages)
+    return [records.row(plain(growing[key])) if key in growing else data for key, data in rows]

@@ -6,6 +6,7 @@ another process does depends on its speed.
 """
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 from sk_bus import service as harness
@@ -13,15 +14,30 @@ from sk_bus.blobs import BlobStore
 from sk_bus.contract import Heartbeat, Resync
 from sk_bus.errors import RefusedError, problem
 from sk_bus.events import Kind
-from sk_bus.model import Cursor
-from sk_bus.queries import Blob, Commands, Conversation, ListChannels, Older, Permissions
+from sk_bus.model import ChannelId, Cursor
+from sk_bus.queries import (
+    Around,
+    Blob,
+    Commands,
+    Conversation,
+    HistoryInfo,
+    HistoryView,
+    ListChannels,
+    Newer,
+    Older,
+    Permissions,
+    Search,
+)
 from sk_bus.seconds import until_next
 from sk_bus.vocabulary import decoded
 from sk_bus.wire import Batch
 from sk_history import pages, records, restoring, sweep
+from sk_history.asked import asked
+from sk_history.finding import found
 from sk_history.fold import READ, Fold
 from sk_history.rocks import RocksStore
 from sk_history.store import Store, StoreError
+from sk_history.texts import MOST, Plain, Whole
 
 # Deltas and public events, commands (for the end of things) and the router's memory.
 _KINDS = Kind.PUBLIC | Kind.DELTA | Kind.COMMAND | Kind.RESULT | Kind.INTERNAL
@@ -196,6 +212,20 @@ def _answer(service: harness.Service, store: Store, fold: Fold, blobs: BlobStore
     async def older(query: Older) -> object:
         return pages.older(store, fold, query.channel, query.before)
 
+    async def newer(query: Newer) -> object:
+        return pages.newer(store, fold, query.channel, query.after)
+
+    async def around(query: Around) -> object:
+        return pages.around(store, fold, query.channel, query.messageId)
+
+    async def search(query: Search) -> object:
+        ready = asked(query)
+        channels: list[str] = list(fold.channels)
+        return await asyncio.to_thread(found, store, channels, ready, _whole(blobs))
+
+    async def info(_: HistoryInfo) -> object:
+        return await asyncio.to_thread(_info, service, store, list(fold.channels))
+
     async def commands(query: Commands) -> object:
         return pages.commands(store, query.agent)
 
@@ -208,9 +238,43 @@ def _answer(service: harness.Service, store: Store, fold: Fold, blobs: BlobStore
     service.answers(ListChannels, channels)
     service.answers(Conversation, conversation)
     service.answers(Older, older)
+    service.answers(Newer, newer)
+    service.answers(Around, around)
+    service.answers(Search, search)
+    service.answers(HistoryInfo, info)
     service.answers(Commands, commands)
     service.answers(Permissions, permissions)
     service.answers(Blob, blob)
+
+
+def _whole(blobs: BlobStore) -> Whole:
+    def whole(reference: Plain) -> str:
+        try:
+            with blobs.path(reference["sha256"]).open("rb") as file:
+                return file.read(MOST).decode("utf-8", "ignore")
+        except (ValueError, FileNotFoundError):
+            return str(reference["head"])  # swept away under our feet, or never written
+
+    return whole
+
+
+def _info(service: harness.Service, store: Store, channels: list[ChannelId]) -> HistoryView:
+    directory = Path(service.hello.directory)
+    return HistoryView(
+        path=str(directory),
+        size=sum(_size(directory / name) for name in ("history", "blobs")),
+        channels=len(channels),
+        messages=sum(pages.count(store, channel) for channel in channels),
+    )
+
+
+def _size(folder: Path) -> int:
+    """Bytes of the files in a folder, some of which may go while they are counted."""
+    size = 0
+    for file in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            size += file.stat().st_size
+    return size
 
 
 def _piece(blobs: BlobStore, query: Blob) -> bytes:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,15 @@ from sk_bus.errors import RefusedError
 from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated
 from sk_bus.internal import HistoryRestored
 from sk_bus.model import AgentName, Channel, Cursor, Message, Role, TextPart
-from sk_bus.queries import Blob, Conversation, ConversationView, ListChannels
+from sk_bus.queries import (
+    Around,
+    Blob,
+    Conversation,
+    ConversationView,
+    HistoryInfo,
+    ListChannels,
+    Search,
+)
 from sk_bus.vocabulary import Event
 from tests.support.instance import TestInstance
 
@@ -29,6 +38,7 @@ ALICE = AgentName("alice")
 HERE = ids.channel_id(1)
 CHANNEL = Channel(id=HERE, direct=ALICE, members=(ALICE,))
 KILLS = 6
+SAYING = (TextPart(text="The needle in the hay"),)
 
 
 class Pair:
@@ -215,6 +225,26 @@ def test_a_blob_comes_in_pieces_and_a_wrong_name_is_refused() -> None:
         assert answer.value == b"34567"
         with pytest.raises(RefusedError, match="There is no blob"):
             await bus.query(Blob(sha256="../../etc/passwd"))
+
+    with_pair(test)
+
+
+def test_what_was_just_said_is_found_and_shown_in_its_place() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        async with Router(bus).speaking() as router:
+            await router.said(ChannelsChanged(channels=(CHANNEL,)))
+            for seq in range(10, 15):
+                head = await router.said(update(replace(begun(seq), done=True, parts=SAYING)))
+                hits = (await bus.query(Search(text="need hay"), after=head)).value.hits
+                assert hits[0].messageId == ids.message_id(seq)
+                assert len(hits) == seq - 9
+        place = await bus.query(Around(channel=HERE, messageId=hits[2].messageId))
+        assert [message.id for message in place.value.messages] == [
+            ids.message_id(seq) for seq in range(10, 15)
+        ]
+        view = (await bus.query(HistoryInfo())).value
+        assert (view.channels, view.messages, view.problem) == (1, 5, None)
+        assert view.size > 0
 
     with_pair(test)
 

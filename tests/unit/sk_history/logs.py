@@ -57,6 +57,16 @@ def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> di
     return page
 
 
+def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> dict[str, Any]:
+    page: dict[str, Any] = unpacked(pages.newer(store, fold, channel, after))
+    return page
+
+
+def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> dict[str, Any]:
+    page: dict[str, Any] = unpacked(pages.around(store, fold, channel, message))
+    return page
+
+
 @dataclass
 class Writer:
     """Turns a list of small actions into a log that a router could have written."""

@@ -22,7 +22,7 @@ from sk_bus.vocabulary import Event
 from sk_history import pages
 from sk_history.fold import Fold
 from sk_history.store import MemoryStore
-from tests.unit.sk_history.logs import conversation, older
+from tests.unit.sk_history.logs import around, conversation, newer, older
 
 HERE, THERE = ids.channel_id(1), ids.channel_id(2)
 ALICE, BOB = AgentName("alice"), AgentName("bob")
@@ -70,6 +70,31 @@ def test_paging_back_gives_the_messages_in_slices_of_a_hundred(count: int, neigh
         assert len(page["messages"]) <= pages.PAGE
         got = ids_of(page) + got
     assert got == [event.message.id for event in mine]
+
+
+@given(count=st.integers(1, 320), at=st.integers(0, 319))
+def test_from_a_message_in_its_place_one_pages_forward_to_the_last(count: int, at: int) -> None:
+    mine = [said(10 + n // 3, n % 3) for n in range(count)]
+    store, fold = history(*mine, said(10, 9, THERE), said(2000, 0, THERE))
+    everything = [event.message.id for event in mine]
+    at %= count
+    page = around(store, fold, HERE, MessageId(everything[at]))
+    got = ids_of(page)
+    assert got == everything[max(at - pages.BEFORE, 0) : at + 1 + pages.AFTER]
+    assert page["more"] == (got[0] != everything[0])
+    more = page["later"]
+    while more:
+        page = newer(store, fold, HERE, MessageId(got[-1]))
+        assert 0 < len(page["messages"]) <= pages.PAGE
+        got += ids_of(page)
+        more = page["more"]
+    assert got == everything[max(at - pages.BEFORE, 0) :]
+
+
+def test_a_message_of_another_channel_has_no_place_in_this_one() -> None:
+    store, fold = history(said(10), said(11, channel=THERE))
+    with pytest.raises(RefusedError, match="There is no message"):
+        around(store, fold, HERE, MessageId(ids.message_id(11)))
 
 
 def test_the_tenth_message_of_an_input_comes_after_the_ninth() -> None:

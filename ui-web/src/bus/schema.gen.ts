@@ -299,7 +299,7 @@ export interface SpanView {
   length: number;
 }
 
-/** A message that matches: where, and the words around the place. `part` is the index of the message's part, `kind` that part's type, `at` where in its text the first match begins. `spans` are the matches within `excerpt`. */
+/** A message that matches: where, and the words around the place. `part` is the index of the message's part, `kind` that part's type, `at` where in its text the first match begins (a tool call's text is its title, input, output, paths and diffs, each on lines of its own). `spans` are the matches within `excerpt`, one line of that text. */
 export interface Hit {
   channel: ChannelId;
   messageId: MessageId;
@@ -313,10 +313,11 @@ export interface Hit {
   spans: readonly SpanView[];
 }
 
-/** A page of hits, newest first; `next` goes back as `after` for the next one. */
+/** A page of hits, newest first; `next` goes back as `after` for the next one. `complete` is false while the index is being made (after an upgrade or an import): a later search may find more. */
 export interface Hits {
   hits: readonly Hit[];
   next?: string;
+  complete: boolean;
 }
 
 /** `more` older ones, `later` newer ones than these. */
