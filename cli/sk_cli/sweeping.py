@@ -4,7 +4,6 @@ It asks each holder for the stop ladder (SIGTERM), and waits until it is gone. W
 left is killed. A data directory that another instance is using isn't touched.
 """
 
-import os
 import signal
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def _killed_remains(folder: Path) -> bool:
     for _ in range(_ROUNDS):
         left = {
             *offspring.left_of(int(record["pid"]), int(record["started"])),
-            *offspring.marked(b"SIDEKICKS_LIFE=" + os.fsencode(folder.name)),
+            *offspring.marked(offspring.mark(str(folder))),
         }
         if not left:
             break

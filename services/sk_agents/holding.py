@@ -8,7 +8,7 @@ Standard library only, no asyncio.
 """
 
 # pathlib would cost each holder another megabyte.
-# ruff: noqa: PTH108, PTH119
+# ruff: noqa: PTH108
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _started(folder: str, description: bytes) -> tuple[offspring.Waiting | None,
         cwd=cwd,
         umask=int(umask),
         arguments=texts[: int(count)],
-        environment=[*texts[int(count) :], _mark(folder)],
+        environment=[*texts[int(count) :], offspring.mark(folder)],
     )
     try:
         child = offspring.Waiting(program)
@@ -149,11 +149,6 @@ def _started(folder: str, description: bytes) -> tuple[offspring.Waiting | None,
     return child, None
 
 
-def _mark(folder: str) -> bytes:
-    """Stands in the environment of all that the agent starts: so it is found without us, too."""
-    return b"SIDEKICKS_LIFE=" + os.path.basename(folder).encode()
-
-
 def _whoami(pid: int) -> bytes:
     """What names the agent's process for good: pids are used again, over time and over boots."""
     process = offspring.known(pid)
@@ -167,7 +162,7 @@ def _lost(folder: str, agent: dict[str, str], out: Spool, err: Spool) -> bytes:
     if agent["boot"] == offspring.boot_id():
         while left := [
             *offspring.left_of(int(agent["pid"]), int(agent["started"])),
-            *offspring.marked(_mark(folder)),
+            *offspring.marked(offspring.mark(folder)),
         ]:
             offspring.send(signal.SIGKILL, left)
             time.sleep(0.01)  # nothing to await: they are no children of ours

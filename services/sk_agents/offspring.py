@@ -4,7 +4,7 @@ It knows nothing of sockets, spools or managers. (Standard library: the holder's
 """
 
 # pathlib would cost each holder another megabyte.
-# ruff: noqa: PTH123, PTH208
+# ruff: noqa: PTH116, PTH119, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -191,6 +191,16 @@ def left_of(session: int, started: int) -> list[int]:
         for one in everyone()
         if one.session == session and one.started >= started and one.state != "Z"
     ]
+
+
+def mark(folder: str) -> bytes:
+    """What all that an agent starts has in its environment: so it is found without its holder, too.
+
+    It names the very folder of this life: one of another instance may be called the same.
+    """
+    status = os.stat(folder)
+    name = os.fsencode(os.path.basename(folder))
+    return b"SIDEKICKS_LIFE=%s.%x.%x" % (name, status.st_dev, status.st_ino)
 
 
 def marked(mark: bytes) -> list[int]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sk_agents import frames, holding, shim
-from tests.support.shim_client import Held, Manager, alive, eventually, held, there
+from tests.support.shim_client import DEADLINE, Held, Manager, alive, eventually, held, there
 
 pytestmark = pytest.mark.process
 
@@ -205,7 +205,7 @@ def test_an_end_is_told_with_its_code_or_signal(
 
 def test_an_end_while_nobody_is_attached_is_found_by_who_comes_later(life: Held) -> None:
     shim_ = life.start(*python("print('last words'); import sys; sys.exit(3)"))
-    assert shim_.wait(20) == 0
+    assert shim_.wait(DEADLINE) == 0
     life.start()
     manager = life.attach()
     record = manager.until_exit()
@@ -230,7 +230,7 @@ def test_a_stop_that_is_obeyed_leaves_nothing(life: Held) -> None:
     manager.stop()
     record = manager.until_exit()
     manager.done()
-    assert shim_.wait(20) == 0
+    assert shim_.wait(DEADLINE) == 0
     assert (record["asked"], record["code"]) == ("1", "0")
     assert not there(agent)
     assert not life.socket.exists()
@@ -255,7 +255,7 @@ def test_the_ladder_ends_what_ignores_every_word(life: Held) -> None:
     assert record["signal"] == str(int(signal.SIGKILL))
     assert [pid for pid in pids if there(pid)] == []
     manager.done()
-    assert shim_.wait(20) == 0
+    assert shim_.wait(DEADLINE) == 0
 
 
 def test_a_grandchild_that_holds_stdout_delays_the_end_by_no_more_than_a_moment(life: Held) -> None:
@@ -299,25 +299,27 @@ def test_an_agent_that_closes_its_stdin_and_stays_is_ended(life: Held, length: i
 def test_an_agent_that_nobody_asks_for_is_ended(life: Held) -> None:
     shim_ = life.start(*python(ECHO), idle=0.3, **FAST)
     agent = life.agent()
-    assert shim_.wait(20) == 0
+    assert shim_.wait(DEADLINE) == 0
     assert not there(agent)
     life.start()
     assert life.attach().until_exit()["unattended"] == "1"
 
 
-def test_an_open_turn_makes_a_holder_patient(life: Held) -> None:
-    shim_ = life.start(*python(numbered(3)), idle=0.05, turn=3600)
+def test_an_open_turn_has_a_patience_of_its_own(life: Held) -> None:
+    # The other way round than it is outside: so no holder gives up before it was told anything.
+    shim_ = life.start(*python(numbered(3)), idle=3600, turn=0.05, **FAST)
     manager = life.attach()
-    manager.turn(is_open=True)
+    for is_open in (True, False):
+        manager.turn(is_open=is_open)
     manager.line(1, "go")
     manager.until(lambda: manager.took == [1])
     manager.close()
     with pytest.raises(subprocess.TimeoutExpired):
         shim_.wait(0.5)
     again = life.attach()
-    again.turn(is_open=False)
+    again.turn(is_open=True)
     again.close()
-    assert shim_.wait(20) == 0
+    assert shim_.wait(DEADLINE) == 0
 
 
 def test_sigterm_to_a_holder_runs_the_ladder(life: Held) -> None:
@@ -375,13 +377,26 @@ def test_a_pid_that_names_another_process_now_is_left_alone(life: Held) -> None:
     eventually(lambda: not alive(agent))
 
 
+def test_the_agent_of_a_life_that_is_called_the_same_elsewhere_lives_on(life: Held) -> None:
+    with held() as other:
+        other.start(*python(ECHO))
+        life.start(*python(ECHO))
+        kept, lost = other.agent(), life.agent()
+        life.shims[0].kill()
+        life.shims[0].wait()
+        life.start()
+        assert life.attach().until_exit()["lost"] == "1"
+        eventually(lambda: not alive(lost))
+        assert alive(kept)
+
+
 # --- the start ----------------------------------------------------------------------------------
 
 
 def test_a_second_holder_of_a_folder_ends_and_starts_nothing(life: Held) -> None:
     life.start(*python(ECHO))
     agent = life.agent()
-    assert life.start(*python(ECHO)).wait(20) == holding.LOCKED
+    assert life.start(*python(ECHO)).wait(DEADLINE) == holding.LOCKED
     assert life.agent() == agent
     manager = life.attach()
     manager.line(1, "x")
