@@ -4,6 +4,8 @@
 
 PY := .venv/bin/python
 SOURCES := bus services cli tests deploy
+# Processes are waited for most of the time: more workers than the two cores of the smallest machine.
+WORKERS ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help up down status ui test check gen chaos bench lock
@@ -36,7 +38,7 @@ ui:
 test: check
 	@$(PY) deploy/page.py build
 	$(PY) deploy/page.py test
-	$(PY) -m pytest -q
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 check:
 	@deploy/prepare dev

@@ -2,8 +2,9 @@
 
 What agents of a test run started is looked for at its end: nothing of it may be left.
 
-Tests of the page come last: Playwright keeps an event loop in the main thread from its first use
-on, and no other can run there meanwhile.
+`make test` runs them in several workers at once: most of the time is spent waiting for processes.
+Tests that share an instance, a unit's file, and whatever else has a fixture for a whole module stay
+together in one worker; every other test goes to whichever worker is free.
 """
 
 import os
@@ -43,5 +44,32 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: "e2e" in item.path.parts)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        items.sort(key=lambda item: not _is_quick(item))
+        return
+    # What takes longest begins first, so that no worker has much left when the others are done.
+    items.sort(key=lambda item: (_is_quick(item), not _stays_with_its_file(item)))
+    for item in items:
+        if _is_quick(item) or _stays_with_its_file(item):
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}.{item.path.stem}"))
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    return "unit" in item.path.parts
+
+
+def _stays_with_its_file(item: pytest.Item) -> bool:
+    """Whether it shares something with other tests of its file, an instance above all."""
+    fixtures = item._fixtureinfo.name2fixturedefs.values()  # type: ignore[attr-defined]
+    return any(one.scope == "module" for those in fixtures for one in those)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a test as one names it at the command line, without the group that xdist adds."""
+    if not os.environ.get("PYTEST_XDIST_WORKER") and report.nodeid.rfind("@") > report.nodeid.rfind(
+        "]"
+    ):
+        report.nodeid = report.nodeid.rpartition("@")[0]

@@ -47,13 +47,14 @@ document.addEventListener("securitypolicyviolation", (event) =>
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
+    """For one file only: while it lives, no event loop but its own can run in the main thread."""
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     try:
