@@ -135,7 +135,9 @@ describe("terminal output", () => {
 
 describe("the address", () => {
   it.each([
-    ["#/c/c1.0", { at: "conversation", channel: "c1.0" }],
+    ["#/c/c1.0", { at: "conversation", channel: "c1.0", message: null }],
+    ["#/c/c1.0/m/m2.0", { at: "conversation", channel: "c1.0", message: "m2.0" }],
+    ["#/settings", { at: "settings" }],
     ["#/c/", { at: "welcome" }],
     ["", { at: "welcome" }],
     ["#t=abc", { at: "welcome" }],

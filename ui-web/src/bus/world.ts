@@ -25,6 +25,8 @@ export interface Slice<T> {
 
 export interface ConfigView {
   readonly path: string;
+  /** How the file was found; only the query tells it. */
+  readonly source: CurrentConfig["source"];
   readonly created: boolean;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -171,6 +173,7 @@ function allStale<T>(slices: Readonly<Record<string, Slice<T>>>): Record<string,
 function configOf(current: CurrentConfig, before: ConfigView | undefined): ConfigView {
   return {
     path: current.path,
+    source: current.source,
     created: current.created,
     problems: current.problems,
     warnings: current.warnings,

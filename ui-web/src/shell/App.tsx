@@ -9,11 +9,14 @@ import { t } from "../i18n/translate";
 import { CreateDialog, DeleteDialog, RenameDialog } from "../channels/ChannelDialogs";
 import { MembersPanel } from "../channels/MembersPanel";
 import { ComponentPanel } from "../monitor/ComponentPanel";
+import { FolderDialog } from "../settings/FolderDialog";
 import { current, store, token } from "./app";
 import { Announcer } from "./Announcer";
 import { dialog } from "./dialog";
 import { Icon } from "./icon";
 import { closePane, pane, showAgents, showMembers, type Pane } from "./pane";
+import { Later, type Screen } from "./Later";
+import { route } from "./route";
 import { Sidebar } from "./Sidebar";
 import { Strips } from "./Strips";
 import { TokenPage } from "./TokenPage";
@@ -21,28 +24,38 @@ import { Welcome } from "./Welcome";
 
 /** On a narrow screen one pane is seen at a time: this one, or the conversation. */
 const atList = signal(true);
-current.subscribe((channel) => (atList.value = channel === null));
+route.subscribe(({ at }) => (atList.value = at === "welcome"));
 
 export function App(): JSX.Element {
   if (token.value === null || store.link.value.state === "refused") return <TokenPage />;
-  const channel = current.value;
   const back = (): void => void (atList.value = true);
   return (
     <div class={`page${pane.value === null ? "" : " page-paned"}${atList.value ? " page-list" : ""}`}>
       <Sidebar onChosen={() => (atList.value = false)} />
       <div class="middle">
         <Strips />
-        {channel === null ? (
-          <Welcome onBack={back} />
-        ) : (
-          <ConversationView channel={channel} onBack={back} />
-        )}
+        <Middle onBack={back} />
       </div>
       <Details />
       <OpenDialog />
       <Announcer />
     </div>
   );
+}
+
+/** Screens that are looked at now and then are fetched with the first look. */
+const SETTINGS = (): Promise<Screen> => import("../settings/SettingsView").then((it) => it.SettingsView);
+
+function Middle({ onBack }: { onBack: () => void }): JSX.Element {
+  const here = route.value;
+  switch (here.at) {
+    case "conversation":
+      return <ConversationView channel={here.channel} onBack={onBack} />;
+    case "settings":
+      return <Later key="settings" screen={SETTINGS} onBack={onBack} />;
+    default:
+      return <Welcome onBack={onBack} />;
+  }
 }
 
 const AGENTS: Pane = { shows: "agents" };
@@ -102,6 +115,8 @@ function OpenDialog(): JSX.Element | null {
       return <RenameDialog key={open.channel} channel={open.channel} />;
     case "delete":
       return <DeleteDialog key={open.channel} channel={open.channel} />;
+    case "folder":
+      return <FolderDialog chosen={open.chosen} />;
     default:
       return null;
   }

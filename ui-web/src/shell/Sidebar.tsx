@@ -1,5 +1,5 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
-import { Bot, Boxes, LoaderCircle, Plus } from "lucide";
+import { Bot, Boxes, LoaderCircle, Plus, Settings, type IconNode } from "lucide";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
@@ -25,7 +25,7 @@ import {
 import { openDialog } from "./dialog";
 import { Icon } from "./icon";
 import { pane, toggle } from "./pane";
-import { go } from "./route";
+import { go, goTo, route, type Screen } from "./route";
 import { roam } from "./roam";
 import { named, orphans } from "./rows";
 
@@ -84,7 +84,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
           ))}
         </ul>
       </div>
-      <SidebarFoot />
+      <SidebarFoot onChosen={onChosen} />
     </nav>
   );
 }
@@ -189,7 +189,31 @@ function ChannelRow({ channel, onChosen }: { channel: Channel; onChosen: () => v
   );
 }
 
-function SidebarFoot(): JSX.Element {
+interface ScreenProps {
+  screen: Screen;
+  icon: IconNode;
+  name: string;
+  onChosen: () => void;
+}
+
+function ScreenRow({ screen, icon, name, onChosen }: ScreenProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="row"
+      aria-current={route.value.at === screen ? "page" : undefined}
+      onClick={() => {
+        onChosen();
+        goTo(screen);
+      }}
+    >
+      <Icon of={icon} />
+      <span class="row-name">{name}</span>
+    </button>
+  );
+}
+
+function SidebarFoot({ onChosen }: { onChosen: () => void }): JSX.Element {
   const running = agents.value.filter(({ state }) => state !== "stopped" && state !== "error");
   const wrong = agents.value.filter(({ state }) => state === "error").length;
   const bad = components.value.filter((one) => !works(one)).length;
@@ -225,6 +249,7 @@ function SidebarFoot(): JSX.Element {
           </span>
         )}
       </button>
+      <ScreenRow screen="settings" icon={Settings} name={t("settings.title")} onChosen={onChosen} />
     </footer>
   );
 }

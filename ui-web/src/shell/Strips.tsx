@@ -11,6 +11,7 @@ import { components, config, store } from "./app";
 import { now } from "./format";
 import { Icon } from "./icon";
 import { showComponents } from "./pane";
+import { goTo, route } from "./route";
 
 /** Shorter than this is nothing to trouble anybody with. */
 const NOTICED_AFTER = 1_000;
@@ -127,6 +128,11 @@ function ConfigStrip(): JSX.Element | null {
         >
           {t(open.value ? "config.hide" : "config.show")}
         </button>
+        {route.value.at !== "settings" && (
+          <button type="button" class="button" onClick={() => goTo("settings")}>
+            {t("config.settings")}
+          </button>
+        )}
       </Strip>
       {open.value && <Problems path={path} problems={all} />}
     </>

@@ -7,7 +7,8 @@ export type Dialog =
   | { shows: "delete"; channel: string }
   | { shows: "switcher" }
   | { shows: "permissions" }
-  | { shows: "keys" };
+  | { shows: "keys" }
+  | { shows: "folder"; chosen: (path: string) => void };
 
 export const dialog = signal<Dialog | null>(null);
 
