@@ -104,9 +104,13 @@ function applied(world: World, event: PageEvent): World {
       );
       return { ...world, components };
     }
-    case "commands:changed":
+    case "commands:changed": {
+      const { agent, commands: all } = event.data;
+      const commands = changeOne(world.commands, agent, seq, () => all);
+      return commands === world.commands ? world : { ...world, commands };
+    }
     case "cmd:result":
-      return world; // Nothing on the screen depends on these.
+      return world; // Nothing on the screen depends on it.
     default:
       return unknown(event, world);
   }

@@ -2,11 +2,14 @@
 // over a lost connection and over a reload, so that nothing typed is lost or sent twice.
 import { signal } from "@preact/signals";
 import { RefusedError } from "./socket";
+import { utf8Length } from "./text";
 import { newId, type Store } from "./store";
 import type { Problem } from "./schema.gen";
 
 /** One key for each text, so that tabs don't overwrite what others have under way. */
 const KEY = "sk.outbox.";
+/** Bytes of a text that fit into a frame with what goes along: the gateway closes over a bigger one. */
+const LONGEST = 990_000;
 /** Outcomes of commands are kept a week at least; a text older than this is not sent unasked. */
 const SENT_UNASKED = 3_600_000;
 
@@ -44,9 +47,10 @@ export class Outbox {
   }
 
   send(channel: string, text: string): void {
-    const entry = { id: newId(), channel, text, at: Date.now(), problem: null, message: null };
+    const problem = utf8Length(JSON.stringify(text)) > LONGEST ? TOO_LONG : null;
+    const entry = { id: newId(), channel, text, at: Date.now(), problem, message: null };
     this.set([...this.entries.value, entry]);
-    void this.deliver(entry);
+    if (problem === null) void this.deliver(entry);
   }
 
   /** The same text once more: by a new id, as the old one has its outcome. */
@@ -100,6 +104,13 @@ export class Outbox {
 const UNCERTAIN: Problem = {
   id: "not-confirmed",
   message: "This page was closed before it was known whether the message had been sent.",
+  params: {},
+  warning: false,
+};
+
+const TOO_LONG: Problem = {
+  id: "too-long",
+  message: "The text is longer than 1 MB. Shorten it, or put it into a file and name that.",
   params: {},
   warning: false,
 };

@@ -94,6 +94,17 @@ export class Store {
     });
   }
 
+  /** Keep an agent's slash commands in the world from now on. */
+  openCommands(agent: string): void {
+    this.want({
+      key: `commands ${agent}`,
+      query: "Commands",
+      args: { agent },
+      missing: ({ commands }) => commands[agent]?.stale ?? true,
+      snapshot: (value) => ({ of: "commands", agent, value }) as Snapshot,
+    });
+  }
+
   /** Keep an agent's log in the world until `closeLogs`. */
   openLogs(agent: string): void {
     this.want({

@@ -14,6 +14,7 @@ import type {
   Page,
   Permission,
   Problem,
+  SlashCommand,
   WaitingFor,
 } from "./schema.gen";
 
@@ -70,6 +71,7 @@ export interface World {
   readonly conversations: Readonly<Record<string, Slice<ConversationState>>>;
   readonly turns: Readonly<Record<string, Slice<Turn>>>;
   readonly logs: Readonly<Record<string, Slice<readonly LogLine[]>>>;
+  readonly commands: Readonly<Record<string, Slice<readonly SlashCommand[]>>>;
   readonly resolved: readonly Resolved[];
 }
 
@@ -84,6 +86,7 @@ export const NOTHING: World = {
   conversations: {},
   turns: {},
   logs: {},
+  commands: {},
   resolved: [],
 };
 
@@ -96,7 +99,8 @@ export type Snapshot =
   | { of: "components"; value: readonly Component[] }
   | { of: "permissions"; value: readonly Permission[] }
   | { of: "conversation"; channel: string; value: ConversationView }
-  | { of: "logs"; agent: string; value: readonly string[] };
+  | { of: "logs"; agent: string; value: readonly string[] }
+  | { of: "commands"; agent: string; value: readonly SlashCommand[] };
 
 export function fresh<T>(asOf: number, value: T): Slice<T> {
   return { asOf, stale: false, value };
@@ -118,6 +122,10 @@ export function withSnapshot(world: World, snapshot: Snapshot, asOf: number): Wo
     case "logs": {
       const lines = snapshot.value.map((line): LogLine => ({ line, stream: "stderr" }));
       return { ...world, logs: { ...world.logs, [snapshot.agent]: fresh(asOf, lines) } };
+    }
+    case "commands": {
+      const { agent, value } = snapshot;
+      return { ...world, commands: { ...world.commands, [agent]: fresh(asOf, value) } };
     }
     case "conversation": {
       const { channel, value } = snapshot;
@@ -156,6 +164,7 @@ export function cut(world: World, epoch: number, seq: number): World {
     permissions: stale(world.permissions),
     conversations: allStale(world.conversations),
     logs: allStale(world.logs),
+    commands: allStale(world.commands),
     turns: {},
   };
 }

@@ -3,7 +3,6 @@ import { Copy } from "lucide";
 import { Component as Base, type JSX } from "preact";
 import { Avatar } from "../agents/Avatar";
 import { compareIds, type PartTimes } from "../bus/conversation";
-import { headOf, wordsOf } from "../bus/text";
 import type { Message, Permission } from "../bus/schema.gen";
 import type { Resolved } from "../bus/world";
 import { isKey, problemText, t } from "../i18n/translate";
@@ -11,10 +10,12 @@ import { agentsByName, outbox, titleOf } from "../shell/app";
 import { say } from "../shell/Announcer";
 import { clock, moment } from "../shell/format";
 import { Icon } from "../shell/icon";
+import { wholeWords } from "./blob";
 import { putBack } from "./drafts";
 import { Parts } from "./parts";
 import { Request } from "./PermissionCard";
 import { Prose } from "./Prose";
+import { Queued } from "./Queued";
 import { SystemLine } from "./SystemLine";
 import { withoutName } from "./names";
 
@@ -64,6 +65,7 @@ function Spoken({ message, joined, times, asked, over, count, before }: RowProps
           {message.queued && <span class="chip">{t("message.queued")}</span>}
         </header>
         {joined && message.queued && <span class="chip">{t("message.queued")}</span>}
+        {message.queued && <Queued message={message} />}
         {own ? (
           message.parts.map((part, index) =>
             part.type === "text" ? <Prose key={index} text={part.text} done breaks /> : null,
@@ -144,21 +146,34 @@ function End({ message }: { message: Message }): JSX.Element | null {
 
 /** A text that was dropped while it waited: nothing is lost, it can be sent again. */
 function NotSent({ message }: { message: Message }): JSX.Element {
-  const { channel } = message;
   return (
     <p class="end">
       {t("message.notSent")}
       {message.error?.id !== "cancelled" && message.error?.id !== "not-sent" && (
         <> · {message.error === undefined ? "" : problemText(message.error)}</>
       )}{" "}
-      <button type="button" class="link" onClick={() => outbox.send(channel, wordsOf(message))}>
+      <button type="button" class="link" onClick={() => void sendAgain(message)}>
         {t("message.again")}
       </button>{" "}
-      <button type="button" class="link" onClick={() => putBack(channel, wordsOf(message))}>
+      <button type="button" class="link" onClick={() => void backInComposer(message)}>
         {t("message.back")}
       </button>
     </p>
   );
+}
+
+async function sendAgain(message: Message): Promise<void> {
+  outbox.send(message.channel, await wholeWords(message));
+}
+
+async function backInComposer(message: Message): Promise<void> {
+  putBack(message.channel, await wholeWords(message));
+  document.querySelector<HTMLElement>(".composer-field")?.focus();
+}
+
+export async function copy(message: Message): Promise<void> {
+  await navigator.clipboard.writeText(await wholeWords(message));
+  say(t("message.copied"));
 }
 
 function CopyButton({ message }: { message: Message }): JSX.Element | null {
@@ -170,10 +185,7 @@ function CopyButton({ message }: { message: Message }): JSX.Element | null {
       aria-label={t("message.copyText")}
       title={t("message.copyText")}
       onClick={() => {
-        const text = message.parts
-          .map((part) => (part.type === "text" ? headOf(part.text) : ""))
-          .join("");
-        void navigator.clipboard.writeText(text).then(() => say(t("message.copied")));
+        void copy(message);
       }}
     >
       <Icon of={Copy} size={14} />

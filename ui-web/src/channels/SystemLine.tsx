@@ -2,13 +2,17 @@
 import { Play, ScrollText } from "lucide";
 import type { JSX } from "preact";
 import { AgentError } from "../agents/AgentPanel";
-import type { Message } from "../bus/schema.gen";
-import { isKey, t } from "../i18n/translate";
-import { agentsByName, conversations, give, outbox, pending, titleOf } from "../shell/app";
+import type { Message, Problem } from "../bus/schema.gen";
+import { isKey, problemText, t } from "../i18n/translate";
+import { agents, agentsByName, channels, conversations, give, outbox, pending, titleOf } from "../shell/app";
 import { clock } from "../shell/format";
 import { Icon } from "../shell/icon";
-import { showLogs } from "../shell/pane";
-import { wordsOf } from "../bus/text";
+import { showLogs, showMembers } from "../shell/pane";
+import { wholeWords } from "./blob";
+import { insert } from "./Composer";
+
+const MILD: ReadonlySet<string> = new Set(["no-recipient", "permission-ruled", "memory-lost"]);
+const MOST_NAMED = 10;
 
 export function SystemLine({ message }: { message: Message }): JSX.Element {
   const { agent, code = "", createdAt, error } = message;
@@ -18,13 +22,46 @@ export function SystemLine({ message }: { message: Message }): JSX.Element {
     : t("system.other", { code: error?.message ?? code });
   const helps = code === "agent-unavailable" && agentsByName.value.has(agent);
   return (
-    <div class={error === undefined ? "system" : "system system-bad"}>
+    <div class={error === undefined || MILD.has(code) ? "system" : "system system-bad"}>
       <p>
         {text} <time class="quiet">{clock(createdAt)}</time>
       </p>
-      {error !== undefined && <AgentError problem={error} />}
+      {error !== undefined && <Reason code={code} problem={error} />}
+      {code === "no-recipient" && <Mentions message={message} />}
       {helps && <Remedies message={message} />}
     </div>
+  );
+}
+
+/** What a rule did and why nobody answers is no failure. */
+function Reason({ code, problem }: { code: string; problem: Problem }): JSX.Element {
+  if (MILD.has(code)) return <p>{problemText(problem)}</p>;
+  return <AgentError problem={problem} />;
+}
+
+/** A way out where nobody is to answer: mention somebody, who joins if he isn't a member. */
+function Mentions({ message }: { message: Message }): JSX.Element {
+  const members = channels.value.find(({ id }) => id === message.channel)?.members ?? [];
+  const there = agents.value.filter(({ name }) => members.includes(name));
+  const named = there.length > 0 ? there : agents.value;
+  return (
+    <p class="system-actions">
+      {named.slice(0, MOST_NAMED).map(({ name }) => (
+        <button
+          key={name}
+          type="button"
+          class="button"
+          onClick={() => insert(message.channel, `@${name} `)}
+        >
+          @{name}
+        </button>
+      ))}
+      {there.length === 0 && (
+        <button type="button" class="button" onClick={showMembers}>
+          {t("members.open")}
+        </button>
+      )}
+    </p>
   );
 }
 
@@ -49,7 +86,7 @@ function Remedies({ message }: { message: Message }): JSX.Element {
         <button
           type="button"
           class="button"
-          onClick={() => outbox.send(channel, wordsOf(question))}
+          onClick={() => void wholeWords(question).then((text) => outbox.send(channel, text))}
         >
           {t("message.again")}
         </button>

@@ -1,8 +1,8 @@
 // Texts too big to travel in an event, fetched when somebody looks and kept while they are few.
 import { signal, type Signal } from "@preact/signals";
 import { RefusedError } from "../bus/socket";
-import { utf8Length } from "../bus/text";
-import type { BlobRef, Problem } from "../bus/schema.gen";
+import { isBlob, utf8Length } from "../bus/text";
+import type { BlobRef, Message, Problem } from "../bus/schema.gen";
 import { store } from "../shell/app";
 
 /** Bytes a query asks for. */
@@ -47,6 +47,14 @@ async function read({ sha256, length }: BlobRef, limit: number): Promise<string>
     offset += bytes;
   }
   return text;
+}
+
+/** The words of a message as its author wrote them, all of them. */
+export async function wholeWords(message: Message): Promise<string> {
+  const texts = message.parts
+    .filter((part) => part.type === "text")
+    .map(({ text }) => (isBlob(text) ? read(text, text.length) : text));
+  return (await Promise.all(texts)).join("\n\n");
 }
 
 /** Hand a text to the browser's downloads. */

@@ -29,6 +29,7 @@ const NO_PERMISSIONS: readonly Permission[] = [];
 /** Whether the answers are there, however empty. */
 export const agentsKnown = computed(() => store.world.value.agents !== null);
 export const channelsKnown = computed(() => store.world.value.channels !== null);
+export const commands = computed(() => store.world.value.commands);
 export const logs = computed(() => store.world.value.logs);
 
 export const agentsByName = computed(
