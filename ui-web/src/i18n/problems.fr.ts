@@ -10,6 +10,7 @@ export const problemsInFrench: Readonly<Record<string, string | readonly string[
   "no-such-permission": "Cette demande n’existe pas.",
   "no-longer-asked": "N’est plus demandé : une réponse a été donnée, ou la demande annulée.",
   "empty-text": "Le texte est vide.",
+  "too-long": "Le texte dépasse 1 Mo. Raccourcissez-le, ou mettez-le dans un fichier dont vous donnez le nom.",
   "not-confirmed": "Cette page a été fermée avant de savoir si le message avait été envoyé.",
   "not-sent": "Non envoyé : Sidekicks s’est arrêté pendant que ce message attendait.",
   "interrupted": "Interrompu : Sidekicks s’est arrêté pendant cette réponse.",
