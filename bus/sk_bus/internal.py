@@ -140,6 +140,7 @@ class StoredSession:
     sessionId: SessionId | None = None
     seen: MessageId | None = None
     since: MessageId | None = None
+    prompted: tuple[MessageId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +228,7 @@ class SessionChanged:
 
     ``since``, where an earlier session was lost: the last message that was said by then. The agent
     is to be told of it and of those before it, unless it has ``seen`` a message in this session.
+    ``prompted``: messages after ``seen`` that it was sent to answer all the same.
     """
 
     type: Literal["state:session"] = "state:session"
@@ -236,6 +238,7 @@ class SessionChanged:
     sessionId: SessionId | None = None
     seen: MessageId | None = None
     since: MessageId | None = None
+    prompted: tuple[MessageId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,7 @@ def _restored(store: Store, fold: Fold) -> HistoryRestored:
                         sessionId=kept.sessionId,
                         seen=kept.seen,
                         since=kept.since,
+                        prompted=kept.prompted,
                     )
                 )
     announced = [

@@ -1,20 +1,22 @@
 """The commands: each is carried out, or refused with the reason, before anything is done.
 
-The result of a command is the last thing said; those of Start, Stop, Restart and the close come
-when they are complete. What belongs to named channels is not offered yet.
+The result of a command is the last thing said; those of Start, Stop, Restart, Delete and the close
+come when they are complete.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from unicodedata import normalize
 
-from sk_bus import ids
 from sk_bus.commands import (
+    AddMember,
     AnswerPermission,
     Cancel,
     Command,
+    Create,
+    Delete,
     Direct,
+    RemoveMember,
+    Rename,
     Restart,
     Send,
     Shutdown,
@@ -22,19 +24,20 @@ from sk_bus.commands import (
     Stop,
 )
 from sk_bus.errors import problem
-from sk_bus.events import ChannelsChanged
-from sk_bus.model import AgentName, Channel, ChannelId, Problem
-from sk_router.acp import openings
+from sk_bus.model import AgentName, Channel, ChannelId, Problem, Text
 from sk_router.agents import lifecycle, lives, pool
-from sk_router.channels import permissions, queue, stops
+from sk_router.channels import naming, permissions, queue, rooms, stops
+from sk_router.channels.naming import folded
 from sk_router.decision import Decision
 from sk_router.records import Basis
-from sk_router.state import place
 
 
 def perform(decision: Decision, command: Command) -> None:
-    if isinstance(command, Start | Stop | Restart | Direct):
+    if isinstance(command, Start | Stop | Restart | Direct | AddMember | RemoveMember):
         command = replace(command, agent=_meant(decision, command.agent))
+    if isinstance(command, Create | Rename):
+        name, description = naming.tidy(command.name), naming.tidy(command.description)
+        command = replace(command, name=name, description=description)
     refusal = _refusal(decision, command)
     if refusal is not None:
         decision.refuse([command.id], refusal)
@@ -50,7 +53,22 @@ def perform(decision: Decision, command: Command) -> None:
         case Restart(agent=agent):
             _restart(decision, agent, command)
         case Direct(agent=agent):
-            decision.succeed([command.id], _direct(decision, agent))
+            decision.succeed([command.id], rooms.direct(decision, agent))
+        case Create(name=name, description=description):
+            decision.succeed([command.id], rooms.create(decision, name, description))
+        case Rename(channel=channel, name=name, description=description):
+            now = decision.state.channels[channel]
+            rooms.change(decision, replace(now, name=name, description=description))
+            decision.succeed([command.id])
+        case AddMember(channel=channel, agent=agent):
+            rooms.join(decision, channel, [agent])
+            decision.succeed([command.id])
+        case RemoveMember(channel=channel, agent=agent):
+            stops.leave(decision, channel, agent)
+            decision.succeed([command.id])
+        case Delete(channel=channel):
+            stops.cancel(decision, channel)
+            rooms.delete(decision, channel, command.id)
         case Send(channel=channel, text=text):
             decision.succeed([command.id], queue.send(decision, channel, text))
         case Cancel(channel=channel):
@@ -67,7 +85,7 @@ def perform(decision: Decision, command: Command) -> None:
 def _refusal(decision: Decision, command: Command) -> Problem | None:
     """Why a command can't be carried out, as far as that shows before it is."""
     state = decision.state
-    if state.closing and isinstance(command, Start | Restart | Direct | Send):
+    if state.closing and not isinstance(command, Stop | Cancel | AnswerPermission | Shutdown):
         return problem("closing", "Sidekicks is closing")
     match command:
         case Start(agent=agent) | Stop(agent=agent) | Restart(agent=agent):
@@ -75,40 +93,98 @@ def _refusal(decision: Decision, command: Command) -> Problem | None:
         case Direct(agent=agent):
             exists = any(one.direct == agent for one in state.channels.values())
             return None if exists else _no_such_agent(decision, agent)
-        case Send(channel=channel) | Cancel(channel=channel) if channel not in state.channels:
-            return problem("no-such-channel", "no such channel: {channel}", channel=channel)
-        case Send(text=str(text)) if not text.strip():
-            return problem("empty-text", "the text is empty")
-        case Send(channel=channel) if not state.channels[channel].direct:
-            return problem("not-offered", "only direct conversations are answered so far")
-        case Send() | Cancel() | AnswerPermission() | Shutdown():
+        case Create(name=name, description=description):
+            return naming.objection(name, description, state.channels.values())
+        case (
+            Rename(channel=id_)
+            | Delete(channel=id_)
+            | AddMember(channel=id_)
+            | RemoveMember(channel=id_)
+            | Send(channel=id_)
+            | Cancel(channel=id_)
+        ):
+            channel = state.channels.get(id_)
+            if channel is None:
+                return _no_such_channel(decision, id_)
+            return _objection(decision, channel, command)
+        case AnswerPermission() | Shutdown():
             return None
         case _:
             name = type(command).__name__
             return problem("not-offered", "{command} is not offered yet", command=name)
 
 
+def _objection(decision: Decision, channel: Channel, command: Command) -> Problem | None:
+    """Why a command can't be carried out in a channel that there is."""
+    if channel.id in decision.state.deletions and not isinstance(command, Delete | Cancel):
+        return problem("being-deleted", "the channel is being deleted")
+    if channel.direct and isinstance(command, Rename | AddMember | RemoveMember):
+        return problem(
+            "direct-conversation",
+            "this is the direct conversation with {agent}: make a channel to name it, or to talk"
+            " with several agents",
+            agent=channel.direct,
+        )
+    match command:
+        case Rename(name=name, description=description):
+            every = decision.state.channels.values()
+            return naming.objection(name, description, every, channel.id)
+        case AddMember(agent=agent) if agent not in channel.members:
+            return _no_such_agent(decision, agent)
+        case RemoveMember(agent=agent) if agent not in channel.members:
+            return _no_such_agent(decision, agent) or problem(
+                "not-a-member",
+                "{agent} is not a member of {channel}; its members: {members}",
+                agent=agent,
+                channel=channel.name,
+                members=", ".join(channel.members) or "none",
+            )
+        case Send(text=text):
+            return _empty(text)
+        case _:
+            return None
+
+
+def _empty(text: Text) -> Problem | None:
+    if isinstance(text, str) and not text.strip():
+        return problem("empty-text", "the text is empty")
+    return None
+
+
+def _no_such_channel(decision: Decision, id_: str) -> Problem:
+    """Commands name channels by their ids; whoever gave a name hears the id."""
+    names = {folded(one.name or one.direct): one for one in decision.state.channels.values()}
+    near = get_close_matches(folded(id_.lstrip("#@")), sorted(names), n=1)
+    if not near:
+        return problem("no-such-channel", "no such channel: {channel}", channel=id_)
+    nearest = names[near[0]]
+    return problem(
+        "no-such-channel",
+        "no such channel: {channel}; did you mean {nearest} ({name})?",
+        channel=id_,
+        nearest=nearest.id,
+        name=nearest.name or nearest.direct,
+    )
+
+
 def _meant(decision: Decision, agent: AgentName) -> AgentName:
     """The agent's name as it is configured: names are the same without regard to case."""
     state = decision.state
     names = [one.name for one in state.config.agents]
-    names += sorted({one.direct for one in state.channels.values() if one.direct} - {*names})
-    same = [name for name in names if _folded(name) == _folded(agent)]
+    known = {name for one in state.channels.values() for name in one.members}
+    names += sorted(known - {*names})
+    same = [name for name in names if folded(name) == folded(agent)]
     return agent if agent in names or not same else same[0]
-
-
-def _folded(name: str) -> str:
-    return normalize("NFKC", name).casefold()
 
 
 def _no_such_agent(decision: Decision, agent: AgentName) -> Problem | None:
     names = [one.name for one in decision.state.config.agents]
     if agent in names:
         return None
-    folded = {_folded(name): name for name in names}
-    near = get_close_matches(_folded(agent), sorted(folded), n=1)
+    known = {folded(name): name for name in names}
+    near = get_close_matches(folded(agent), sorted(known), n=1)
     if near:
-        nearest = folded[near[0]]
+        nearest = known[near[0]]
         text = "no such agent: {agent}; did you mean {nearest}?"
         return problem("no-such-agent", text, agent=agent, nearest=nearest)
     if names:
@@ -127,26 +203,6 @@ def _restart(decision: Decision, agent: AgentName, command: Restart) -> None:
     refusal = lives.start(decision, agent, command.id)
     if refusal is not None:
         decision.refuse([command.id], refusal)
-
-
-def _direct(decision: Decision, agent: AgentName) -> ChannelId:
-    channels = decision.state.channels
-    for channel in sorted(channels.values(), key=lambda one: ids.sort_key(one.id)):
-        if channel.direct == agent:
-            return channel.id
-    made = Channel(id=ids.channel_id(decision.seq), direct=agent, members=(agent,))
-    tell_channels(decision, [*channels.values(), made])
-    return made.id
-
-
-def tell_channels(decision: Decision, channels: Sequence[Channel]) -> None:
-    """Say which channels there are; sessions that none of them needs any more are closed."""
-    members = {place(one.id, agent) for one in channels for agent in one.members}
-    for key in sorted(decision.state.sessions.keys() - members):
-        channel, _, agent = key.partition("/")
-        openings.close(decision, ChannelId(channel), AgentName(agent))
-    oldest_first = sorted(channels, key=lambda one: ids.sort_key(one.id))
-    decision.say(ChannelsChanged(channels=tuple(oldest_first)))
 
 
 def _close(decision: Decision, command: Shutdown) -> None:

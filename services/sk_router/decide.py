@@ -5,7 +5,7 @@ moves on by exactly the events that it returns. It is called once for each input
 after a restart the events are evolved, not decided anew.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from sk_bus.vocabulary import Event
 from sk_router import commands
 from sk_router.acp import frames, messages, sessions
 from sk_router.agents import lifecycle, lives, pool
-from sk_router.channels import answers, growth, permissions, queue, stops, turns
+from sk_router.channels import answers, growth, permissions, queue, rooms, stops, turns
 from sk_router.decision import Decision, Input
 from sk_router.evolve import MOST_PAST
 from sk_router.records import Basis, Life, Past
@@ -36,12 +36,15 @@ IDLE_CHECK = 30_000
 _CHUNKS = {"agent_message_chunk": "text", "agent_thought_chunk": "thought"}
 
 
-def decide(state: State, inputs: Iterable[Input]) -> Decision:
+def decide(
+    state: State, inputs: Iterable[Input], text_of: Callable[[str], str | None] | None = None
+) -> Decision:
     """Decide on inputs in their order; what follows stands in the decision returned.
 
-    A run of text of one part becomes one delta, also over several inputs.
+    A run of text of one part becomes one delta, also over several inputs. ``text_of`` reads a long
+    text by its hash.
     """
-    decision = Decision(state)
+    decision = Decision(state, text_of=text_of)
     for one in inputs:
         decision.begin(one)
         event = one.event
@@ -143,6 +146,8 @@ def _follow_up(decision: Decision) -> None:
         decision.put("basis", "", replace(state.basis[""], closing=()))
     if living and "idle" not in state.timers:
         decision.timer("idle", decision.mono + IDLE_CHECK)
+    rooms.delete_ended(decision)
+    queue.tell_waiting(decision)
     queue.tell_turns(decision)
 
 
@@ -223,7 +228,7 @@ def _configured(decision: Decision, event: ConfigChanged) -> None:
 def _restored(decision: Decision, event: HistoryRestored) -> None:
     """A new epoch: what the history kept is what there is."""
     if event.channels:
-        commands.tell_channels(decision, event.channels)
+        rooms.tell(decision, event.channels)
     for session in event.sessions:
         decision.say(
             SessionChanged(
@@ -233,5 +238,6 @@ def _restored(decision: Decision, event: HistoryRestored) -> None:
                 sessionId=session.sessionId,
                 seen=session.seen,
                 since=session.since,
+                prompted=session.prompted,
             )
         )

@@ -5,7 +5,7 @@ Records are put whole and told at the end of the input; results of commands come
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,16 @@ from sk_bus import ids
 from sk_bus.codec import plain
 from sk_bus.events import CommandResult, MessageDelta
 from sk_bus.internal import MemoryChanged
-from sk_bus.model import AgentName, BlobRef, ChannelId, CommandId, MessageId, PermissionId, Problem
+from sk_bus.model import (
+    AgentName,
+    BlobRef,
+    ChannelId,
+    CommandId,
+    MessageId,
+    PermissionId,
+    Problem,
+    Text,
+)
 from sk_bus.vocabulary import Event
 from sk_router import texts
 from sk_router.evolve import evolve
@@ -56,7 +65,11 @@ class _Joined:
 
 @dataclass(slots=True)
 class Decision:
-    """What follows from a run of inputs. ``blobs`` are to be written before it is published."""
+    """What follows from a run of inputs. ``blobs`` are to be written before it is published.
+
+    ``accepted`` are messages of this input that haven't been shown, ``text_of`` reads a blob by
+    its hash.
+    """
 
     state: State
     events: list[Event] = field(default_factory=list)
@@ -67,6 +80,8 @@ class Decision:
     mono: int = 0
     became: deque[Became] = field(default_factory=deque)
     amended: dict[MessageId, None] = field(default_factory=dict)
+    accepted: dict[MessageId, ChannelId] = field(default_factory=dict)
+    text_of: Callable[[str], str | None] | None = None
     _messages: int = 0
     _permissions: int = 0
     _before: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -194,6 +209,18 @@ class Decision:
         made = ids.permission_id(self.seq, self._permissions)
         self._permissions += 1
         return made
+
+    def whole(self, text: Text) -> str:
+        """The text itself, where an event holds only what stands for it.
+
+        A hash names one text and no other, so what is read here is as good as part of the input.
+        """
+        if isinstance(text, str):
+            return text
+        if text.sha256 in self.blobs:
+            return self.blobs[text.sha256]
+        found = self.text_of(text.sha256) if self.text_of is not None else None
+        return text.head if found is None else found
 
     def kept(self, text: str, longest: int = texts.LONGEST) -> str | BlobRef:
         """``text`` as an event may hold it."""

@@ -10,11 +10,10 @@ from dataclasses import replace
 from sk_bus.codec import value_of
 from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated, TurnChanged
 from sk_bus.excerpt import excerpt
-from sk_bus.ids import sort_key
 from sk_bus.internal import MemoryChanged, PastMessage, SessionChanged
 from sk_bus.model import BlobRef, Message, Part, Role, Text, TextPart, ThoughtPart
 from sk_bus.vocabulary import Event
-from sk_router.records import Past, Session
+from sk_router.records import Answerers, Past, Session
 from sk_router.state import SLICES, Growing, Run, State, place, route, run_of
 
 # What an agent is told at most, and the message that it is told before.
@@ -40,7 +39,11 @@ def evolve(state: State, event: Event) -> None:
         case SessionChanged():
             key = place(event.channel, event.agent)
             session = Session(
-                sessionId=event.sessionId, inc=event.inc, seen=event.seen, since=event.since
+                sessionId=event.sessionId,
+                inc=event.inc,
+                seen=event.seen,
+                since=event.since,
+                prompted=event.prompted,
             )
             _forget_route(state, key)
             state.sessions[key] = session
@@ -78,15 +81,18 @@ def _keep(state: State, event: MessageUpdated) -> None:
             said = not message.queued and message.error is None
             _tell(state, message, message.parts if said else ())
         case Role.AGENT:
+            amended = message.id in state.messages and state.messages[message.id].message.done
             _keep_growing(state, message)
             if message.done:
-                _tell(state, message, state.messages[message.id].parts)
+                told = _tell(state, message, state.messages[message.id].parts)
+                if told and message.answers is not None and not amended:
+                    _answered(state, message)
         case Role.SYSTEM:
             pass
 
 
-def _tell(state: State, message: Message, parts: Iterable[Part | Run]) -> None:
-    """Keep what the message says among the last messages of its channel."""
+def _tell(state: State, message: Message, parts: Iterable[Part | Run]) -> bool:
+    """Keep what the message says among the last messages of its channel, if it has any text."""
     texts: list[Text] = []
     for part in parts:
         match part:
@@ -96,11 +102,32 @@ def _tell(state: State, message: Message, parts: Iterable[Part | Run]) -> None:
                 texts.append(text)
     told = PastMessage(id=message.id, author=message.agent, text=excerpt(texts))
     before = state.past.get(message.channel, Past()).messages
-    kept = [one for one in before if one.id != message.id]
-    if told.text.strip():
-        kept.append(told)
-    kept.sort(key=lambda one: sort_key(one.id))
-    state.past[message.channel] = Past(messages=tuple(kept[-MOST_PAST:]))
+    if not told.text.strip():
+        kept = [one for one in before if one.id != message.id]
+    elif any(one.id == message.id for one in before):
+        kept = [told if one.id == message.id else one for one in before]  # amended, in its place
+    else:
+        kept = [*before, told]
+    state.past[message.channel] = Past(messages=_last(kept))
+    return bool(told.text.strip())
+
+
+def _last(messages: list[PastMessage]) -> tuple[PastMessage, ...]:
+    """As many of the last messages as each agent may have to be told, its own left out."""
+    kept = messages[-2 * MOST_PAST :]
+    authors = {one.author for one in kept if one.author}
+    while len(kept) > MOST_PAST and all(
+        sum(one.author != author for one in kept) > MOST_PAST for author in authors
+    ):
+        kept = kept[1:]
+    return tuple(kept)
+
+
+def _answered(state: State, message: Message) -> None:
+    assert message.agent
+    before = state.answerers.get(message.channel, Answerers()).agents
+    others = tuple(one for one in before if one != message.agent)
+    state.answerers[message.channel] = Answerers(agents=(message.agent, *others))
 
 
 def _keep_growing(state: State, message: Message) -> None:
@@ -139,8 +166,9 @@ def _forget_channels(state: State) -> None:
     for key in [key for key in state.sessions if key.partition("/")[0] not in state.channels]:
         _forget_route(state, key)
         del state.sessions[key]
-    for channel in [channel for channel in state.past if channel not in state.channels]:
-        del state.past[channel]
+    for kept in (state.past, state.answerers):
+        for channel in [channel for channel in kept if channel not in state.channels]:
+            del kept[channel]
 
 
 def _forget_route(state: State, key: str) -> None:

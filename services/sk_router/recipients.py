@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sk_bus.errors import problem
-from sk_bus.model import AgentName, BlobRef, Channel, Problem, Text
+from sk_bus.model import AgentName, Channel, Problem
 from sk_router.channels.mentions import Mention, folded, mentioned, mentions, unknown
 
 _PREFIXED = re.compile(r"/([^\s:/]+):(?=\S)")
@@ -133,18 +133,3 @@ def _nobody(room: Room) -> Problem:
 
 def _named(names: Sequence[AgentName]) -> str:
     return ", ".join(f"@{name}" for name in names[:_MOST_NAMED])
-
-
-# --- direct conversations, until the engine routes by ``route`` -----------------------------
-
-
-def recipients(channel: Channel) -> tuple[AgentName, ...]:
-    """The agents that answer the next message of ``channel``, in order."""
-    return (AgentName(channel.direct),) if channel.direct else ()
-
-
-def prompt(channel: Channel, agent: AgentName, text: Text) -> Text:
-    """What the agent receives: the text verbatim, its own prefix before a command taken off."""
-    if not channel.direct or isinstance(text, BlobRef):
-        return text
-    return _direct(text, agent).command or text

@@ -107,6 +107,8 @@ class Queued:
     """A user's message that nobody has begun to answer; ``shown`` as queued, or not yet at all.
 
     It has a record of its own, so that a long queue is not told again with each message.
+    ``barred``: who was stopped by hand or has left the configuration since, and why; the message
+    doesn't start them again.
     """
 
     messageId: MessageId
@@ -114,6 +116,29 @@ class Queued:
     createdAt: int
     text: Text
     shown: bool = True
+    barred: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """A user's message that several answer: who is still to, after the turn under way.
+
+    ``text`` is what each is sent, ``seq`` the message's place in the order of acceptance.
+    """
+
+    messageId: MessageId
+    seq: int
+    text: Text
+    command: bool
+    then: tuple[AgentName, ...]
+    barred: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """A channel that is removed once its answer has ended, and who asked for it."""
+
+    commands: tuple[CommandId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +149,8 @@ class Turn:
     ``inc`` is the life it is bound to (0 before there is one), ``messageId`` the agent's message
     once it has begun, ``chunk`` the ACP message id of its last piece of text. ``text`` is what
     the agent is to be sent, and empty when it has been. A ``command`` is sent alone, and what was
-    said before it stays unseen.
+    said before it stays unseen. ``told`` is the last message of the channel at the time of the
+    prompt: so far the agent has seen when it answers.
     """
 
     agent: AgentName
@@ -137,6 +163,7 @@ class Turn:
     rejections: int = 0
     chunk: str = ""
     command: bool = False
+    told: MessageId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,13 +216,15 @@ class Session:
     """The ACP session of (channel, agent), open in the life ``inc``, or last open in it.
 
     Where an earlier one was lost, it knows nothing of what was said up to ``since``, until its
-    agent has ``seen`` a message.
+    agent has ``seen`` a message. ``prompted`` are messages after that which it was sent to answer
+    all the same: commands, and those whose answer failed before it began.
     """
 
     sessionId: SessionId | None = None
     inc: int = 0
     seen: MessageId | None = None
     since: MessageId | None = None
+    prompted: tuple[MessageId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +247,17 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """The last messages of a channel, for agents that haven't seen them or lost their memory."""
+    """The last messages of a channel, for agents that haven't seen them or lost their memory.
+
+    They stand in the order in which they were said: one that waited in the queue is said when it
+    leaves it, an answer when it ends. What an agent has seen is everything up to a place in here.
+    """
 
     messages: tuple[PastMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answerers:
+    """Who has answered in a channel with a text, the last one first."""
+
+    agents: tuple[AgentName, ...] = ()

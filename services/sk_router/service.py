@@ -189,7 +189,7 @@ class _Live:
         """
         if not self._faults.failed_in(first):
             try:
-                decision = decide(self._state, inputs)
+                decision = decide(self._state, inputs, self._text)
             except Exception:
                 self._faults.batch_failed(first)
                 raise
@@ -203,7 +203,7 @@ class _Live:
                     events.append(CommandResult(id=one.event.id, ok=False, problem=why))
                 continue
             try:
-                decision = decide(self._state, [one])
+                decision = decide(self._state, [one], self._text)
             except Exception:
                 self._faults.input_failed(one.seq)
                 raise
@@ -228,6 +228,14 @@ class _Live:
             # Gone, or never ours: an agent can write what looks like a reference.
             self._service.log.warning("%s: a text that can't be read: %s", event.agent, error)
             return event
+
+    def _text(self, sha256: str) -> str | None:
+        """A long text of a message, by its hash."""
+        try:
+            return self._blobs.text(sha256)
+        except (OSError, ValueError) as error:
+            self._service.log.warning("a message's text can't be read: %s", error)
+            return None
 
     async def _snapshot(self) -> None:
         """Keep the state now and then, between two batches, with all that was said confirmed."""

@@ -22,7 +22,21 @@ from sk_bus.model import (
     ThoughtPart,
     ToolPart,
 )
-from sk_router.records import Ask, Basis, Early, Gate, Life, Past, Queued, Session, Tail, Talk
+from sk_router.records import (
+    Answerers,
+    Ask,
+    Basis,
+    Deletion,
+    Early,
+    Gate,
+    Life,
+    Past,
+    Queued,
+    Round,
+    Session,
+    Tail,
+    Talk,
+)
 
 # A snapshot of another version is not read: the state is then folded from the journal alone.
 VERSION = 1
@@ -73,11 +87,14 @@ class State:
     lives: dict[str, Life] = field(default_factory=dict)
     talks: dict[str, Talk] = field(default_factory=dict)
     waiting: dict[str, Queued] = field(default_factory=dict)
+    rounds: dict[str, Round] = field(default_factory=dict)
+    deletions: dict[str, Deletion] = field(default_factory=dict)
     tails: dict[str, Tail] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     early: dict[str, Early] = field(default_factory=dict)
     gates: dict[str, Gate] = field(default_factory=dict)
     past: dict[str, Past] = field(default_factory=dict)
+    answerers: dict[str, Answerers] = field(default_factory=dict)
     timers: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
@@ -100,11 +117,14 @@ SLICES: dict[str, Any] = {
     "lives": Life,
     "talks": Talk,
     "waiting": Queued,
+    "rounds": Round,
+    "deletions": Deletion,
     "tails": Tail,
     "asks": Ask,
     "early": Early,
     "gates": Gate,
     "past": Past,
+    "answerers": Answerers,
     "timers": int,
 }
 _WHOLE: dict[str, Any] = {**SLICES, "sessions": Session, "channels": Channel, "shown": TurnChanged}

@@ -93,6 +93,7 @@ def bind(
                 sessionId=session,
                 seen=before.seen,
                 since=before.since,
+                prompted=before.prompted,
             )
         )
 
@@ -113,6 +114,8 @@ def lose(decision: Decision, channel: ChannelId, agent: AgentName, why: Problem)
 def close(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
     """The channel is done with its session: the agent may free what it holds."""
     session = decision.state.sessions.get(place(channel, agent))
+    for call in pending(decision, channel, agent):
+        give_up(decision, agent, call)
     if session is not None and session.sessionId is not None:
         if session.inc == decision.life(agent).inc:
             close_session(decision, agent, session.sessionId)

@@ -160,6 +160,13 @@ def _opened(
         reason, code = _failure(decision, agent, answer)
         turns.session_failed(decision, channel, agent, reason, code)
         return
+    if (agent, decision.life(agent).inc, session) in decision.state.routes:
+        _forget_early(decision, agent)
+        reason = problem(
+            "session-twice", "{agent} gave one session to two channels; restart it", agent=agent
+        )
+        turns.session_failed(decision, channel, agent, reason, "agent-unavailable")
+        return
     before = decision.state.sessions.get(place(channel, agent)) or Session()
     decision.say(
         SessionChanged(

@@ -21,7 +21,7 @@ from sk_bus.model import (
 from sk_router.acp import updates
 from sk_router.channels import growth
 from sk_router.decision import Decision
-from sk_router.records import Session, Tail
+from sk_router.records import Past, Session, Tail, Turn
 from sk_router.state import place
 from sk_router.texts import head
 
@@ -98,7 +98,7 @@ def current(decision: Decision, channel: ChannelId, agent: AgentName) -> Message
         decision.put_talk(
             channel, replace(decision.talk(channel), turn=replace(turn, messageId=made))
         )
-        saw(decision, channel, agent, turn.answers)
+        saw(decision, channel, agent, turn)
         return made
     tail = decision.state.tails.get(key)
     if tail is not None and (tail.unasked or decision.mono < tail.until):
@@ -137,20 +137,42 @@ def patch_tool(
     return tool
 
 
-def saw(decision: Decision, channel: ChannelId, agent: AgentName, message: MessageId) -> None:
-    """The agent has seen the channel up to ``message``; a command shows it nothing."""
+def saw(decision: Decision, channel: ChannelId, agent: AgentName, turn: Turn) -> None:
+    """The agent has seen what it was told for its turn; a command shows it nothing."""
+    if not turn.command:
+        _seen(decision, channel, agent, turn.told or turn.answers, ())
+
+
+def was_prompted(decision: Decision, channel: ChannelId, agent: AgentName, turn: Turn) -> None:
+    """Its turn is over: where it saw nothing, it knows the message all the same."""
     session = decision.state.sessions.get(place(channel, agent)) or Session()
-    turn = decision.talk(channel).turn
-    command = turn is not None and turn.command
-    if session.seen != message and not command:
+    past = [one.id for one in decision.state.past.get(channel, Past()).messages]
+    if session.seen == (turn.told or turn.answers) or turn.answers not in past:
+        return
+    if decision.state.channels[channel].direct:
+        return  # it has seen everything there
+    kept = [one for one in session.prompted if one in past and one != turn.answers]
+    _seen(decision, channel, agent, session.seen, (*kept, turn.answers))
+
+
+def _seen(
+    decision: Decision,
+    channel: ChannelId,
+    agent: AgentName,
+    seen: MessageId | None,
+    prompted: tuple[MessageId, ...],
+) -> None:
+    session = decision.state.sessions.get(place(channel, agent)) or Session()
+    if (session.seen, session.prompted) != (seen, prompted):
         decision.say(
             SessionChanged(
                 channel=channel,
                 agent=agent,
                 inc=session.inc,
                 sessionId=session.sessionId,
-                seen=message,
+                seen=seen,
                 since=session.since,
+                prompted=prompted,
             )
         )
 

@@ -10,16 +10,16 @@ from sk_bus.errors import problem
 from sk_bus.model import AgentName, ChannelId
 from sk_router.acp import messages, openings
 from sk_router.agents import lifecycle, lives
-from sk_router.channels import answers, growth, notices, permissions, queue, turns
+from sk_router.channels import answers, growth, notices, permissions, queue, rooms, turns
 from sk_router.decision import Became, Decision
-from sk_router.recipients import recipients
 from sk_router.state import place
 
 CANCEL_BOUND = 10_000
 
 
 def cancel(decision: Decision, channel: ChannelId) -> None:
-    """Stop the answer under way, and drop what waits."""
+    """Stop the answer under way, those still to answer, and what waits."""
+    decision.put("rounds", channel, None)
     talk = decision.talk(channel)
     dropped = problem("cancelled", "cancelled")
     for entry in queue.emptied(decision, channel):
@@ -31,6 +31,17 @@ def cancel(decision: Decision, channel: ChannelId) -> None:
         interrupt(decision, channel)
     else:
         turns.ended(decision, channel, stop_reason="cancelled", error=None)
+
+
+def leave(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
+    """The agent leaves the channel: its answer there ends as by a stop, those after it go on."""
+    turn = decision.talk(channel).turn
+    rooms.leave(decision, channel, agent)
+    if turn is not None and turn.agent == agent:
+        if turn.phase == "prompt":
+            interrupt(decision, channel)
+        else:
+            turns.ended(decision, channel, stop_reason="cancelled", error=None)
 
 
 def interrupt(decision: Decision, channel: ChannelId) -> None:
@@ -61,11 +72,12 @@ def stayed_deaf(decision: Decision, channel: ChannelId) -> None:
 def stop_agent(decision: Decision, agent: AgentName, reason: lifecycle.StopReason) -> None:
     """Before an agent is stopped: end its answer, and let nothing that waits start it again."""
     stopped = lifecycle.was_stopped(reason)
-    for key in sorted(decision.state.talks):
+    for key in sorted(decision.state.talks.keys() | decision.state.rounds.keys()):
         channel = ChannelId(key)
         waiting = []
-        if recipients(decision.state.channels[channel]) == (agent,):
+        if decision.state.channels[channel].direct == agent:
             waiting = queue.emptied(decision, channel)
+        queue.bar(decision, channel, agent, reason)
         turn = decision.talk(channel).turn
         if turn is not None and turn.agent == agent:
             if turn.phase == "prompt":

@@ -17,49 +17,100 @@ from sk_bus.model import (
 )
 from sk_router.acp import failures, messages, openings
 from sk_router.agents import lifecycle, lives
-from sk_router.channels import answers, context, growth, notices, permissions, queue
+from sk_router.channels import (
+    answers,
+    context,
+    growth,
+    notices,
+    permissions,
+    queue,
+    rooms,
+    routing,
+)
 from sk_router.decision import Decision
-from sk_router.recipients import prompt, recipients
-from sk_router.records import Session, Talk, Turn
+from sk_router.records import Round, Session, Turn
 from sk_router.state import place
-from sk_router.texts import head
 
 
 def dispatch(decision: Decision) -> None:
-    """Begin what can begin, in the order of acceptance."""
-    if not decision.state.talks:
-        return
+    """Begin what can begin, in the order of acceptance, until nothing more can."""
+    while _begun(decision):
+        pass
+
+
+def _begun(decision: Decision) -> bool:
+    begun = False
     taken: set[AgentName] = set()
-    waiting = sorted(
-        (decision.state.waiting[talk.queue[0]].seq, channel)
-        for channel, talk in decision.state.talks.items()
-        if talk.queue
-    )
-    for _, key in waiting:
+    for _, channel, agent in _waiting(decision):
+        if agent is not None:
+            if agent in taken:
+                continue
+            taken.add(agent)  # those behind wait, also for one that waits for quiet
+            hindered = queue.hindrance(decision, channel, agent)
+            if isinstance(hindered, int):
+                decision.timer(f"quiet/{channel}", hindered)
+            if hindered is not None:
+                continue
+        if channel not in decision.state.rounds:
+            _begin(decision, channel)
+        if channel in decision.state.rounds:
+            _go_on(decision, channel)
+        begun = True
+    return begun
+
+
+def _waiting(decision: Decision) -> list[tuple[int, ChannelId, AgentName | None]]:
+    """The channels that answer nothing though something waits there, by the order of acceptance."""
+    found = []
+    state = decision.state
+    for key in state.talks.keys() | state.rounds.keys():
         channel = ChannelId(key)
-        (agent,) = recipients(decision.state.channels[channel])
-        if agent in taken:
-            continue
-        hindered = queue.hindrance(decision, channel)
-        if isinstance(hindered, int):
-            decision.timer(f"quiet/{channel}", hindered)
-        if hindered is None:
-            _begin(decision, channel, agent)
-        taken.add(agent)  # those behind wait, also for one that waits for quiet
+        if decision.talk(channel).turn is None:
+            next_ = queue.following(decision, channel)
+            if next_ is not None:
+                found.append((next_.seq, channel, next_.agent))
+    return sorted(found, key=lambda one: one[:2])
 
 
-def _begin(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
-    talk = decision.talk(channel)
-    entry, rest = decision.state.waiting[talk.queue[0]], talk.queue[1:]
-    decision.put("waiting", entry.messageId, None)
-    if entry.shown:
-        queue.tell_user(decision, channel, entry, queued=False)
+def _begin(decision: Decision, channel: ChannelId) -> None:
+    """Take the first message of the queue: who answers it is decided now."""
+    entry = decision.state.waiting[decision.talk(channel).queue[0]]
+    route = routing.routed(decision, channel, entry)
+    entry = queue.taken(decision, channel)
+    if not route.recipients:
+        notices.say(
+            decision,
+            channel,
+            AgentName(""),
+            "no-recipient",
+            error=route.problem,
+            answers=entry.messageId,
+        )
+        return
+    rooms.join(decision, channel, route.joins)
+    round_ = Round(
+        messageId=entry.messageId,
+        seq=entry.seq,
+        text=entry.text if route.command is None else decision.kept(route.command),
+        command=route.command is not None,
+        then=route.recipients,
+        barred=entry.barred,
+    )
+    decision.put("rounds", channel, round_)
+
+
+def _go_on(decision: Decision, channel: ChannelId) -> None:
+    """Let the next one answer."""
+    round_ = decision.state.rounds[channel]
+    agent, then = round_.then[0], round_.then[1:]
+    decision.put("rounds", channel, replace(round_, then=then) if then else None)
     decision.untimer(f"quiet/{channel}")
-    text = prompt(decision.state.channels[channel], agent, entry.text)
-    command = head(text).startswith("/")
-    turn = Turn(agent=agent, answers=entry.messageId, text=text, command=command)
-    decision.put_talk(channel, Talk(turn=turn, queue=rest))
-    proceed(decision, channel, turn)
+    turn = Turn(agent=agent, answers=round_.messageId, text=round_.text, command=round_.command)
+    put_turn(decision, channel, turn)
+    if agent in round_.barred and not lifecycle.running(decision.life(agent)):
+        unavailable(decision, channel, lifecycle.was_stopped(round_.barred[agent]))
+    else:
+        proceed(decision, channel, turn)
 
 
 def proceed(decision: Decision, channel: ChannelId, turn: Turn) -> None:
@@ -99,7 +150,8 @@ def _prompt(decision: Decision, channel: ChannelId, turn: Turn, session: str) ->
     if not turn.command and (past := context.untold(decision.state, channel, agent, turn.answers)):
         texts.insert(0, decision.kept(context.told(past, agent)))
     lives.call(decision, agent, "session/prompt", messages.prompt(session, texts), channel)
-    put_turn(decision, channel, replace(turn, phase="prompt", inc=inc, text=""))
+    told = context.newest(decision.state, channel, None)
+    put_turn(decision, channel, replace(turn, phase="prompt", inc=inc, text="", told=told))
 
 
 def put_turn(decision: Decision, channel: ChannelId, turn: Turn | None) -> None:
@@ -159,13 +211,14 @@ def ended(
             decision, channel, agent, turn.answers, stop_reason=stop_reason, error=error
         )
         if turn.phase == "prompt" and error is None:
-            answers.saw(decision, channel, agent, turn.answers)
+            answers.saw(decision, channel, agent, turn)
     else:
         growth.finish(decision, message, stop_reason=stop_reason, error=error)
     life = decision.life(agent)
     if turn.phase == "prompt" and life.inc == turn.inc and lives.reachable(life):
         decision.say(DoTurn(agent=agent, inc=turn.inc, open=False))
     if turn.phase == "prompt":
+        answers.was_prompted(decision, channel, agent, turn)
         answers.keep_tail(decision, channel, agent, message, unasked=False, chunk=turn.chunk)
     else:
         decision.forget_message(message)
@@ -191,3 +244,6 @@ def _over(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
         decision.put("lives", agent, replace(life, answered=()))
     if decision.life(agent).claimed == channel:
         lives.step(decision, agent, lifecycle.Released(decision.mono))
+    members = decision.state.channels[channel].members
+    if agent not in members:
+        openings.close(decision, channel, agent)

@@ -319,11 +319,11 @@ async def test_an_input_that_the_decider_fails_on_is_passed_over_and_said(tmp_pa
     ways = []
     honest = shell.decide
 
-    def failing(state: State, inputs: Any) -> Any:
+    def failing(state: State, inputs: Any, text_of: Any) -> Any:
         ways.append([one.seq for one in inputs])
         if any(isinstance(one.event, Send) and one.event.text == "poison" for one in inputs):
             raise AssertionError("a fault of ours")
-        return honest(state, inputs)
+        return honest(state, inputs, text_of)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(shell, "decide", failing)

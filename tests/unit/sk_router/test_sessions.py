@@ -1,17 +1,14 @@
 """Sessions over the lives of an agent: taken up again where that can be, else said to be lost."""
 
-import json
 from typing import Any
 
 import pytest
 
-from sk_bus.commands import Cancel, Restart, Start, Stop
+from sk_bus.commands import Cancel, Delete, Restart, Start, Stop
 from sk_bus.events import CommandsChanged, MessageDelta, MessageUpdated, UsageChanged
 from sk_bus.ids import channel_id, message_id
 from sk_bus.internal import HistoryPast, HistoryRestored, PastMessage, SessionChanged, StoredSession
 from sk_bus.model import AgentName, BlobRef, Channel, ChannelId, SessionId
-from sk_router import commands
-from sk_router.decision import Decision, Input
 from tests.support.playbook import Playbook, agent, chunk, configured, permission, thought
 
 ALICE = AgentName("alice")
@@ -538,11 +535,8 @@ def test_a_channel_that_goes_is_done_with_its_session(
         p.exits("alice", asked=False)
         p.command(Start, agent=ALICE)
         p.started("alice", *offers)
-    decision = Decision(p.state)
-    decision.begin(Input(p.seq + 1, 1, p.mono, configured("alice")))
-    commands.tell_channels(decision, [])
-    said = [json.loads(one.line) for one in decision.events if hasattr(one, "line")]
-    assert [one["method"] for one in said] == sent
+    p.command(Delete, channel=channel)
+    assert [one["method"] for one in p.sent()] == sent
     assert (channel in p.state.past, p.state.sessions, p.state.routes) == (False, {}, {})
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sk_bus.commands import Cancel, Create, Direct, Open, Rename, Send
+from sk_bus.commands import Cancel, Direct, Open, Send
 from sk_bus.events import (
     AgentStateChanged,
     ChannelsChanged,
@@ -142,8 +142,6 @@ def test_a_long_text_is_named_by_its_hash() -> None:
         (Send, {"channel": "c0000000000000009.0", "text": "x"}, "no-such-channel"),
         (Send, {"channel": "HERE", "text": " \n\t"}, "empty-text"),
         (Cancel, {"channel": "c0000000000000009.0"}, "no-such-channel"),
-        (Create, {"name": "room"}, "not-offered"),
-        (Rename, {"channel": "HERE", "name": "room"}, "not-offered"),
         (Open, {"path": "/x"}, "not-offered"),
     ],
 )

@@ -503,6 +503,7 @@ export interface StoredSession {
   sessionId?: SessionId;
   seen?: MessageId;
   since?: MessageId;
+  prompted: readonly MessageId[];
 }
 
 export interface StoredCommands {
@@ -622,7 +623,7 @@ export interface FileClosed {
   next: string;
 }
 
-/** A session was opened, lost (`sessionId` absent), or its agent has seen more. `since`, where an earlier session was lost: the last message that was said by then. The agent is to be told of it and of those before it, unless it has `seen` a message in this session. */
+/** A session was opened, lost (`sessionId` absent), or its agent has seen more. `since`, where an earlier session was lost: the last message that was said by then. The agent is to be told of it and of those before it, unless it has `seen` a message in this session. `prompted`: messages after `seen` that it was sent to answer all the same. */
 export interface SessionChanged {
   type: "state:session";
   channel: ChannelId;
@@ -631,6 +632,7 @@ export interface SessionChanged {
   sessionId?: SessionId;
   seen?: MessageId;
   since?: MessageId;
+  prompted: readonly MessageId[];
 }
 
 /** A record of the router's own memory, whole; without `value` it is forgotten. `slice` and `key` say where it stands. Nobody but the router reads it. */

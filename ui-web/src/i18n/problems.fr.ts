@@ -3,6 +3,18 @@
 
 export const problemsInFrench: Readonly<Record<string, string | readonly string[]>> = {
   "no-such-channel": "Cette conversation n’existe pas, ou plus.",
+  "being-deleted": "Cette conversation est en cours de suppression.",
+  "direct-conversation": "C’est la conversation directe avec {agent} : créez un canal pour la nommer, ou pour parler à plusieurs agents.",
+  "name-empty": "Il faut un nom au canal.",
+  "name-too-long": "Le nom a {length} caractères ; {longest} au plus.",
+  "name-taken": "Il y a déjà un canal {name} ; choisissez un autre nom.",
+  "name-control": "Un nom ou une description tient sur une ligne, sans caractère de contrôle.",
+  "description-too-long": "La description a {length} caractères ; {longest} au plus.",
+  "not-a-member": "{agent} n’est pas membre de {channel} ; ses membres : {members}.",
+  "session-twice": "{agent} a donné la même session à deux conversations ; redémarrez-le.",
+  "no-recipient": "Personne n’a encore répondu ici : mentionnez {members}.",
+  "no-members": "Personne n’est encore dans ce canal : mentionnez {agents}.",
+  "no-agents": "Aucun agent n’est configuré : ajoutez-en un dans les réglages.",
   "no-such-agent": "Aucun agent ne s’appelle {agent}.",
   "no-such-message": "Ce message n’existe plus.",
   "no-such-blob": "Ce contenu n’est plus conservé.",

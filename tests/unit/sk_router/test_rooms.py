@@ -1,0 +1,246 @@
+"""Named channels: how they are made, called, joined, left and deleted."""
+
+from typing import Any
+
+import pytest
+
+from sk_bus.commands import (
+    AddMember,
+    Cancel,
+    Create,
+    Delete,
+    RemoveMember,
+    Rename,
+    Send,
+)
+from sk_bus.events import ChannelsChanged, MessageUpdated, PermissionResolved, TurnChanged
+from sk_bus.model import AgentName, Channel, ChannelId
+from sk_router.state import snapshot
+from tests.support.playbook import Playbook, chunk, permission
+
+ALICE, BOB = AgentName("alice"), AgentName("bob")
+
+
+def made(p: Playbook, name: str = "ops", *members: AgentName) -> ChannelId:
+    result = p.command(Create, name=name)
+    assert result is not None
+    assert result.ok, result
+    for member in members:
+        p.command(AddMember, channel=result.value, agent=member)
+    return ChannelId(result.value)
+
+
+def codes(p: Playbook) -> list[tuple[str, str]]:
+    return [
+        (one.message.code, one.message.agent) for one in p.of(MessageUpdated) if one.message.code
+    ]
+
+
+def answering(p: Playbook, name: str, session: str) -> None:
+    """Take an agent that was just started as far as its prompt."""
+    p.started(name, "close")
+    p.answers(name, 2, {"sessionId": session})
+
+
+def answers(p: Playbook, name: str, text: str, session: str) -> None:
+    p.updates(name, chunk(text), session=session)
+    p.answers(name, p.last_n(name), {"stopReason": "end_turn"})
+
+
+def test_a_channel_is_made_renamed_and_deleted() -> None:
+    p = Playbook("alice")
+    channel = made(p, "  ops ")
+    (told,) = p.of(ChannelsChanged)
+    assert told.channels == (Channel(id=channel, name="ops"),)
+    p.command(Rename, channel=channel, name="Ops", description="what runs")
+    (told,) = p.of(ChannelsChanged)
+    assert told.channels == (Channel(id=channel, name="Ops", description="what runs"),)
+    result = p.command(Delete, channel=channel)
+    assert result is not None
+    assert result.ok
+    assert [one.channels for one in p.of(ChannelsChanged)] == [()]
+
+
+def test_what_is_called_the_same_again_is_not_told() -> None:
+    p = Playbook("alice")
+    channel = made(p)
+    assert p.command(Rename, channel=channel, name="ops ") is not None
+    assert p.of(ChannelsChanged) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "id_"),
+    [
+        ("", "", "name-empty"),
+        (" \t", "", "name-empty"),
+        ("\u200d", "", "name-empty"),
+        ("x" * 65, "", "name-too-long"),
+        ("x", "y" * 65, "description-too-long"),
+        ("a\nb", "", "name-control"),
+        ("a\u202eb", "", "name-control"),
+        ("a", "b\x00", "name-control"),
+        ("OPS", "", "name-taken"),
+        ("ＯＰＳ", "", "name-taken"),
+    ],
+)
+def test_a_name_that_will_not_do_is_refused(name: str, description: str, id_: str) -> None:
+    p = Playbook("alice")
+    made(p, "ops")
+    other = made(p, "other")
+    for command, fields in ((Create, {}), (Rename, {"channel": other})):
+        result = p.command(command, name=name, description=description, **fields)
+        assert result is not None
+        assert result.problem is not None
+        assert result.problem.id == id_
+        assert p.said == [result]
+
+
+@pytest.mark.parametrize("name", ["x" * 64, "équipe 🙂", "运维", "a-b.c", "👩‍💻"])
+def test_a_name_of_any_script_will_do(name: str) -> None:
+    p = Playbook("alice")
+    channel = made(p, name)
+    assert p.state.channels[channel].name == name
+
+
+@pytest.mark.parametrize(
+    ("command", "fields"),
+    [
+        (Rename, {"name": "x"}),
+        (Delete, {}),
+        (AddMember, {"agent": ALICE}),
+        (RemoveMember, {"agent": ALICE}),
+        (Send, {"text": "x"}),
+        (Cancel, {}),
+    ],
+)
+def test_a_channel_that_is_not_there_is_refused_with_the_nearest(
+    command: type, fields: dict[str, Any]
+) -> None:
+    p = Playbook("alice")
+    channel = made(p, "operations")
+    result = p.command(command, channel=ChannelId("#operation"), **fields)
+    assert result is not None
+    assert result.problem is not None
+    assert (result.problem.id, result.problem.params["nearest"]) == ("no-such-channel", channel)
+
+
+@pytest.mark.parametrize(
+    ("command", "fields"),
+    [(Rename, {"name": "x"}), (AddMember, {"agent": BOB}), (RemoveMember, {"agent": ALICE})],
+)
+def test_a_direct_conversation_keeps_its_name_and_its_agent(
+    command: type, fields: dict[str, Any]
+) -> None:
+    p = Playbook("alice", "bob")
+    result = p.command(command, channel=p.direct("alice"), **fields)
+    assert result is not None
+    assert result.problem is not None
+    assert result.problem.id == "direct-conversation"
+
+
+def test_members_join_and_leave_in_their_order_and_the_channel_says_so() -> None:
+    p = Playbook("alice", "bob")
+    channel = made(p)
+    p.command(AddMember, channel=channel, agent=AgentName("BOB"))
+    assert codes(p) == [("agent-joined", "bob")]
+    p.command(AddMember, channel=channel, agent=ALICE)
+    assert p.state.channels[channel].members == ("bob", "alice")
+    p.command(AddMember, channel=channel, agent=ALICE)
+    assert codes(p) == []
+    p.command(RemoveMember, channel=channel, agent=BOB)
+    assert codes(p) == [("agent-left", "bob")]
+    assert p.state.channels[channel].members == ("alice",)
+
+
+@pytest.mark.parametrize(
+    ("command", "agent", "id_"),
+    [
+        (AddMember, "carol", "no-such-agent"),
+        (RemoveMember, "carol", "no-such-agent"),
+        (RemoveMember, "bob", "not-a-member"),
+    ],
+)
+def test_who_cannot_join_or_leave(command: type, agent: str, id_: str) -> None:
+    p = Playbook("alice", "bob")
+    channel = made(p, "ops", ALICE)
+    result = p.command(command, channel=channel, agent=AgentName(agent))
+    assert result is not None
+    assert result.problem is not None
+    assert result.problem.id == id_
+
+
+def test_several_answer_one_after_the_other_each_joining_first() -> None:
+    p = Playbook("alice", "bob")
+    channel = made(p)
+    message = p.send(channel, "@alice and @bob: hello")
+    assert codes(p) == [("agent-joined", "alice"), ("agent-joined", "bob")]
+    (turn,) = p.of(TurnChanged)
+    assert (turn.answering, turn.then, turn.answers) == ("alice", ("bob",), message)
+    answering(p, "alice", "a1")
+    answers(p, "alice", "I am first", "a1")
+    (turn,) = p.of(TurnChanged)
+    assert (turn.busy, turn.answering, turn.then) == (True, "bob", ())
+    assert p.started_lives()[-1].agent == "alice"
+    p.passes(300)
+    answering(p, "bob", "b1")
+    answers(p, "bob", "I am second", "b1")
+    (turn,) = p.of(TurnChanged)
+    assert turn == TurnChanged(channel=channel, busy=False)
+    told = [one for one in p.messages().values() if one.get("answers") == message]
+    assert [(one["agent"], one["stopReason"]) for one in told] == [
+        ("alice", "end_turn"),
+        ("bob", "end_turn"),
+    ]
+
+
+def test_a_member_that_leaves_in_mid_answer_is_stopped_and_those_after_it_go_on() -> None:
+    p = Playbook("alice", "bob")
+    channel = made(p)
+    message = p.send(channel, "@alice @bob hello")
+    answering(p, "alice", "a1")
+    p.updates("alice", chunk("I was saying"), session="a1")
+    p.command(RemoveMember, channel=channel, agent=ALICE)
+    assert [one.get("method") for one in p.sent("alice")] == ["session/cancel"]
+    p.answers("alice", 3, {"stopReason": "end_turn"})
+    assert [one.get("method") for one in p.sent("alice")] == ["session/close"]
+    p.passes(300)
+    answering(p, "bob", "b1")
+    answers(p, "bob", "and I", "b1")
+    told = [one for one in p.messages().values() if one.get("answers") == message]
+    assert [(one["agent"], one["stopReason"]) for one in told] == [
+        ("alice", "cancelled"),
+        ("bob", "end_turn"),
+    ]
+    assert p.state.sessions[f"{channel}/alice"].sessionId is None
+
+
+def test_a_channel_that_is_answering_is_deleted_when_that_has_ended() -> None:
+    p = Playbook("alice", "bob")
+    channel = made(p)
+    p.send(channel, "@alice @bob hello")
+    answering(p, "alice", "a1")
+    p.updates("alice", chunk("well"), session="a1")
+    p.writes("alice", permission("r", ("yes", "allow_once"), session="a1"))
+    p.send(channel, "and then?")
+    assert p.command(Delete, channel=channel) is None
+    assert [one.get("method", "answer") for one in p.sent("alice")] == ["session/cancel", "answer"]
+    assert [one.by for one in p.of(PermissionResolved)] == ["stop"]
+    refused = p.command(Send, channel=channel, text="wait")
+    assert refused is not None
+    assert refused.problem is not None
+    assert refused.problem.id == "being-deleted"
+    deletion = f"command-{p._commands - 1}"
+    p.answers("alice", 3, {"stopReason": "cancelled"})
+    result = p.result(deletion)
+    assert result is not None
+    assert result.ok
+    assert [one.channels for one in p.of(ChannelsChanged)] == [()]
+    p.updates("alice", chunk("late"), session="a1")
+    p.passes(40_000)
+    nothing_is_left_of(p, channel)
+
+
+def nothing_is_left_of(p: Playbook, channel: ChannelId) -> None:
+    slices = snapshot(p.state)
+    left = {name: kept for name, kept in slices.items() if channel in repr(kept)}
+    assert left == {}
