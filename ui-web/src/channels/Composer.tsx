@@ -7,7 +7,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { t } from "../i18n/translate";
 import { outbox, turnOf } from "../shell/app";
 import { Icon } from "../shell/icon";
-import { asking, offersFor, prepare } from "./commands";
+import { asking, offersFor, prepare, refusedCommands } from "./commands";
 import { draftOf, keepDraft } from "./drafts";
 import { Recall } from "./recall";
 import { sends } from "./sending";
@@ -51,6 +51,7 @@ export function Composer({ channel, name, onSent }: Props): JSX.Element {
   const offered = key !== null && key === dismissed ? null : found;
   const wanted = focused && wantsCommands(draft, caret);
   const waits = wanted ? asking(channel) : [];
+  const refusal = wanted ? refusedCommands(channel) : undefined;
   const active = Math.min(at, (offered?.options.length ?? 1) - 1);
 
   useEffect(() => {
@@ -138,13 +139,13 @@ export function Composer({ channel, name, onSent }: Props): JSX.Element {
         send();
       }}
     >
-      {(offered !== null || waits.length > 0) && (
+      {(offered !== null || waits.length > 0 || refusal !== undefined) && (
         <SuggestionList
           id={listId}
           offered={offered}
           active={active}
           waits={waits}
-          channel={channel}
+          refusal={refusal}
           onChoose={accept}
         />
       )}

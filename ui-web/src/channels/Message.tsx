@@ -65,7 +65,6 @@ function Spoken({ message, joined, times, asked, over, count, before }: RowProps
           {message.queued && <span class="chip">{t("message.queued")}</span>}
         </header>
         {joined && message.queued && <span class="chip">{t("message.queued")}</span>}
-        {message.queued && <Queued message={message} />}
         {own ? (
           message.parts.map((part, index) =>
             part.type === "text" ? <Prose key={index} text={part.text} done breaks /> : null,
@@ -88,6 +87,7 @@ function Spoken({ message, joined, times, asked, over, count, before }: RowProps
             count={count}
           />
         ))}
+        {message.queued && <Queued message={message} />}
         <End message={message} />
       </div>
       <CopyButton message={message} />

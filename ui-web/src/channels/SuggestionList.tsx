@@ -4,8 +4,8 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Avatar } from "../agents/Avatar";
 import { problemText, t } from "../i18n/translate";
+import type { Problem } from "../bus/schema.gen";
 import { Icon } from "../shell/icon";
-import { refusedCommands } from "./commands";
 import type { Offered, Suggestions } from "./suggest";
 
 export function optionId(list: string, index: number): string {
@@ -18,14 +18,13 @@ interface Props {
   active: number;
   /** Who is being asked for commands. */
   waits: readonly string[];
-  channel: string;
+  refusal: Problem | undefined;
   onChoose: (list: Suggestions, option: Offered) => void;
 }
 
-export function SuggestionList({ id, offered, active, waits, channel, onChoose }: Props): JSX.Element {
+export function SuggestionList({ id, offered, active, waits, refusal, onChoose }: Props): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const options = offered?.options ?? [];
-  const refusal = refusedCommands(channel);
   useLayoutEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [active, options]);

@@ -1,4 +1,5 @@
 // The slash commands that can be offered in a conversation, and asking for those never heard of.
+import type { Problem } from "../bus/schema.gen";
 import { agents, channels, commands, give, pending, refusals, store, titleOf } from "../shell/app";
 import { suggestions, type Around, type Suggestions } from "./suggest";
 
@@ -50,6 +51,6 @@ export function asking(channel: string): readonly string[] {
     .map(titleOf);
 }
 
-export function refusedCommands(channel: string): ReturnType<typeof refusals.peek>[string] | undefined {
+export function refusedCommands(channel: string): Problem | undefined {
   return refusals.value[keyOf(channel)];
 }
