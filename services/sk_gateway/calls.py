@@ -38,11 +38,19 @@ class RestartComponent:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Pulse:
+    """How each component does at this moment: :class:`sk_gateway.pulse.ComponentPulse`."""
+
+
+OwnCall = RestartComponent | Pulse
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Call:
     """One call of a browser: ``id`` goes back with its result."""
 
     id: int
-    what: AnyCommand | AnyQuery | RestartComponent
+    what: AnyCommand | AnyQuery | OwnCall
     after: int = 0
 
 
@@ -63,9 +71,7 @@ def call_of(frame: dict[str, Any]) -> Call:
     return Call(id=frame["id"], what=_what(name, args, frame.get("command")), after=after)
 
 
-def _what(
-    name: str, args: dict[str, Any], command: object
-) -> AnyCommand | AnyQuery | RestartComponent:
+def _what(name: str, args: dict[str, Any], command: object) -> AnyCommand | AnyQuery | OwnCall:
     if name in COMMANDS:
         if not isinstance(command, str) or not 0 < len(command) <= LONGEST_COMMAND_ID:
             raise RefusedError(
@@ -79,6 +85,8 @@ def _what(
         return cast("AnyCommand", _checked(COMMANDS[name], name, args, fields))
     if name in QUERIES:
         return cast("AnyQuery", _checked(QUERIES[name], name, args, args))
+    if name == Pulse.__name__:
+        return cast("Pulse", _checked(Pulse, name, args, args))
     if name == RestartComponent.__name__:
         made = cast("RestartComponent", _checked(RestartComponent, name, args, args))
         if made.component not in SERVICES:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from dataclasses import dataclass
 
 from sk_bus.codec import plain
@@ -16,7 +17,9 @@ from sk_bus.errors import RefusedError, SidekicksError, problem
 from sk_bus.model import ComponentName
 from sk_bus.supervisor import NOT_RUNNING, NotRunningError, Supervisor, SupervisorError
 from sk_gateway import frames
-from sk_gateway.calls import Call, RestartComponent, shown
+from sk_gateway.calls import Call, Pulse, RestartComponent, shown
+from sk_gateway.hub import Hub
+from sk_gateway.pulse import ComponentPulse, pulses
 
 _log = logging.getLogger("sk.gateway")
 # A start may take its startTimeout, a stop its whole ladder.
@@ -31,6 +34,7 @@ class Desk:
 
     bus: Bus
     supervisor: Supervisor
+    hub: Hub
 
     async def done(self, call: Call, *, since: int) -> str:
         """Carry out ``call``; the frame of its result.
@@ -48,6 +52,9 @@ class Desk:
             case RestartComponent(component):
                 await restarted(self.supervisor, component)
                 return frames.result(call.id, value=None)
+            case Pulse():
+                made = await asyncio.to_thread(self._pulses)
+                return frames.result(call.id, value=plain(made))
             case Command() as command:
                 outcome = await self.bus.command(command, timeout=_COMMAND_TIMEOUT)
                 if outcome.result.problem is not None:
@@ -56,6 +63,14 @@ class Desk:
             case query:
                 answer = await self.bus.query(query, after=max(call.after, since))
                 return frames.result(call.id, value=shown(answer.value), asOf=plain(answer.asOf))
+
+    def _pulses(self) -> tuple[ComponentPulse, ...]:
+        try:
+            pids = {name: one.pid for name, one in self.supervisor.processes().items()}
+        except (NotRunningError, SupervisorError):
+            pids = {}  # then it isn't known what they use; that they speak is
+        beat, at = self.hub.beat
+        return pulses(beat, at, time.monotonic_ns() // 1_000_000, pids)
 
 
 async def restarted(supervisor: Supervisor, component: ComponentName) -> None:

@@ -48,6 +48,8 @@ class Hub:
         self._heard = heard
         self._listeners: set[Listener] = set()
         self.head = start
+        self.beat: tuple[Heartbeat | None, int] = (None, 0)
+        """The bus's last heartbeat, and when it came (ms of CLOCK_MONOTONIC)."""
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -64,6 +66,7 @@ class Hub:
             async for item in follow:
                 match item:
                     case Heartbeat():
+                        self.beat = (item, time.monotonic_ns() // 1_000_000)
                         self._heard(item)
                     case Resync(epoch=epoch, head=head):
                         self.head = Cursor(epoch=epoch, seq=head)

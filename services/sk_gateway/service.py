@@ -38,7 +38,7 @@ async def _body(service: Service) -> None:
     listener = server.listening(service.instance)
     house = House(
         hub=hub,
-        desk=Desk(service.bus, supervisor),
+        desk=Desk(service.bus, supervisor, hub),
         guard=Guard(port=listener.getsockname()[1], token=server.token(service.instance)),
         version=_version(),
         instance=service.instance.name,

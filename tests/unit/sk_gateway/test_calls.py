@@ -8,7 +8,7 @@ from sk_bus.commands import Send
 from sk_bus.errors import RefusedError
 from sk_bus.model import AgentState, AgentView, ChannelId, CommandId
 from sk_bus.queries import Blob, Conversation
-from sk_gateway.calls import COMMANDS, RestartComponent, call_of, shown
+from sk_gateway.calls import COMMANDS, Pulse, RestartComponent, call_of, shown
 
 SEND = {"id": 7, "name": "Send", "args": {"channel": "c1", "text": "hi"}, "command": "u-1"}
 
@@ -31,6 +31,10 @@ def test_defaults_are_filled_in() -> None:
 def test_a_component_is_restarted_by_its_name() -> None:
     call = call_of({"id": 1, "name": "RestartComponent", "args": {"component": "bus"}})
     assert call.what == RestartComponent("bus")
+
+
+def test_how_the_components_do_is_asked_without_arguments() -> None:
+    assert call_of({"id": 1, "name": "Pulse", "args": {}}).what == Pulse()
 
 
 def test_the_whole_is_not_closed_from_a_page() -> None:
