@@ -199,12 +199,14 @@ class HistoryImported:
 class FileOpenable:
     """What ``cmd:Open`` asked for can be read as a configuration file, or ``problem`` says why not.
 
-    ``path`` is absolute. Said by the config watcher, once for each command.
+    ``path`` is absolute; ``already``: it is the file in force. Said by the config watcher, once for
+    each command.
     """
 
     type: Literal["file:openable"] = "file:openable"
     command: CommandId
     path: str
+    already: bool = False
     problem: Problem | None = None
 
 

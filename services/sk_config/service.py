@@ -9,6 +9,7 @@ from sk_bus import service as harness
 from sk_bus.contract import Producer, Report
 from sk_bus.errors import UnreachableError
 from sk_bus.events import ComponentStateChanged, ConfigChanged
+from sk_bus.internal import FileOpenable
 from sk_bus.model import Component
 from sk_bus.queries import (
     Checked,
@@ -25,6 +26,7 @@ from sk_bus.queries import (
 from sk_config import components as watch
 from sk_config import recent
 from sk_config.keeper import Keeper, Places, source_of, surroundings_of
+from sk_config.opening import Opening
 from sk_config.processes import Processes
 from sk_config.speech import Speech
 
@@ -57,6 +59,12 @@ class _Desk:
         self._speech = Speech(hello.epoch, None)
         self._components = watch.Components()
         self._history_problem = hello.historyProblem
+        self._opening = Opening(
+            service,
+            self._file,
+            answered=lambda command: command == self._speech.opened,
+            say=self._judged,
+        )
         # What is said in the log decides nothing here: it need not wake us.
         service.follows = False
         service.advance(hello.head)
@@ -84,6 +92,7 @@ class _Desk:
             processes = Processes(service, self._components, self._say, self._heard)
             group.create_task(processes.run())
             group.create_task(self._keeper.follow())
+            group.create_task(self._opening.run())
 
     # --- what is said -----------------------------------------------------------------------
 
@@ -102,7 +111,11 @@ class _Desk:
         self._speech.component(event)
         self._put(event)
 
-    def _put(self, event: ConfigChanged | ComponentStateChanged) -> None:
+    def _judged(self, event: FileOpenable) -> None:
+        self._speech.openable(event)
+        self._put(event)
+
+    def _put(self, event: ConfigChanged | ComponentStateChanged | FileOpenable) -> None:
         assert self._producer is not None, "set before anything is read or watched"
         self._producer.put([event], self._speech.position)
         self._service.position = self._speech.position
@@ -111,6 +124,8 @@ class _Desk:
         if report.service == "history":
             told = report.details.get("historyProblem")
             self._history_problem = told or self._service.hello.historyProblem
+        elif report.service == "router":
+            self._opening.heard(report)
 
     # --- what is asked ----------------------------------------------------------------------
 

@@ -1,13 +1,15 @@
 """What sk-config has said last, so that it says each thing once, however often it is killed.
 
 Its position at the bus is this memory: the epoch, the digest of the last ``config:changed``, the
-last ``component:state`` of each component. A new epoch hears everything anew.
+last ``component:state`` of each component, and the last Open that was judged. A new epoch hears
+everything anew.
 """
 
 from typing import Any
 
 from sk_bus.codec import plain, value_of
 from sk_bus.events import ComponentStateChanged, ConfigChanged
+from sk_bus.internal import FileOpenable
 from sk_bus.model import Component
 from sk_bus.wire import Position
 from sk_config.definition import canonical, digest_of
@@ -20,11 +22,13 @@ class Speech:
         self._epoch = epoch
         self._config: str | None = None
         self._components: dict[str, Component] = {}
+        self.opened: str | None = None
         match position:
             case {"epoch": known, "config": config, "components": dict(components)} if (
                 known == epoch
             ):
                 self._config = config
+                self.opened = position.get("opened")
                 self._components = {
                     name: value_of(Component, data) for name, data in components.items()
                 }
@@ -39,6 +43,7 @@ class Speech:
             "epoch": self._epoch,
             "config": self._config,
             "components": plain(self._components),
+            "opened": self.opened,
         }
 
     def config(self, event: ConfigChanged, text: bytes | None) -> bool:
@@ -59,3 +64,7 @@ class Speech:
             restarts=event.restarts,
             since=event.since,
         )
+
+    def openable(self, event: FileOpenable) -> None:
+        """Note that ``event`` is said."""
+        self.opened = event.command

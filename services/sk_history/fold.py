@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sk_bus.codec import plain, value_of
-from sk_bus.commands import Open, Shutdown
+from sk_bus.commands import Shutdown
 from sk_bus.events import (
     ChannelsChanged,
     CommandResult,
@@ -23,7 +23,7 @@ from sk_bus.events import (
     TurnChanged,
     UsageChanged,
 )
-from sk_bus.internal import SessionChanged
+from sk_bus.internal import FileOpenable, SessionChanged
 from sk_bus.model import (
     Channel,
     ChannelId,
@@ -53,7 +53,7 @@ READ: frozenset[str] = frozenset(
         "config:changed",
         "state:session",
         "cmd:shutdown",
-        "cmd:Open",
+        "file:openable",
         "cmd:result",
     )
 )
@@ -65,7 +65,7 @@ _CLOSING = records.meta("closing")
 _DROPPED = records.meta("dropped")
 
 
-_Close = Shutdown | Open
+_Close = Shutdown | FileOpenable
 
 
 class NewerSchemaError(Exception):
@@ -118,7 +118,7 @@ class Fold:
         self._unfinished: dict[MessageId, _Unfinished] = {}
         for key, _ in store.first(records.UNFINISHED, records.end_of(records.UNFINISHED)):
             self._load(store, *records.unfinished_ids(key))
-        self._closing: Shutdown | Open | None = None
+        self._closing: _Close | None = None
         self._closes: dict[MessageId, Message] = {}
         closing = store.get(_CLOSING)
         if closing is not None:
@@ -193,12 +193,16 @@ class Fold:
                 if config.keepUnfinished is not self._keep:
                     self._keep = config.keepUnfinished
                     self._put(_KEEP, self._keep)
-            case Shutdown() | Open():
+            case Shutdown():
                 self._close_begins(event)
-            case CommandResult(id=id_, ok=ok) if self._closing and id_ == self._closing.id:
-                # Open's result only means that it was accepted: its close ends with the epoch.
-                if not ok or isinstance(self._closing, Shutdown):
-                    self._close_ends(done=ok)
+            case FileOpenable(problem=None, already=False):
+                self._close_begins(event)  # it ends with the epoch
+            case CommandResult(id=id_, ok=ok):
+                match self._closing:
+                    case Shutdown(id=closing) if closing == id_:
+                        self._close_ends(done=ok)
+                    case FileOpenable(command=closing) if closing == id_ and not ok:
+                        self._close_ends(done=False)  # another close came first
             case _:
                 pass
 
@@ -297,7 +301,7 @@ class Fold:
 
     # --- the end of things -------------------------------------------------------------------
 
-    def _close_begins(self, command: Shutdown | Open) -> None:
+    def _close_begins(self, command: _Close) -> None:
         self._closing = command
         self._closes = {id_: entry.message for id_, entry in self._unfinished.items()}
         named = [[one.channel, one.id] for one in self._closes.values()]

@@ -15,6 +15,7 @@ from sk_bus.commands import (
     Create,
     Delete,
     Direct,
+    Open,
     RemoveMember,
     Rename,
     Restart,
@@ -24,12 +25,12 @@ from sk_bus.commands import (
     Stop,
 )
 from sk_bus.errors import problem
-from sk_bus.model import AgentName, Channel, ChannelId, Problem, Text
+from sk_bus.model import AgentName, Channel, Problem, Text
+from sk_router import closing
 from sk_router.agents import lifecycle, lives, pool
 from sk_router.channels import naming, permissions, queue, rooms, stops
 from sk_router.channels.naming import folded
 from sk_router.decision import Decision
-from sk_router.records import Basis
 
 
 def perform(decision: Decision, command: Command) -> None:
@@ -76,8 +77,10 @@ def perform(decision: Decision, command: Command) -> None:
             decision.succeed([command.id])
         case AnswerPermission():
             permissions.answered(decision, command)
+        case Open():
+            closing.open_asked(decision, command)
         case Shutdown():
-            _close(decision, command)
+            closing.shut_down(decision, command)
         case _:
             raise AssertionError(command)
 
@@ -85,8 +88,9 @@ def perform(decision: Decision, command: Command) -> None:
 def _refusal(decision: Decision, command: Command) -> Problem | None:
     """Why a command can't be carried out, as far as that shows before it is."""
     state = decision.state
-    if state.closing and not isinstance(command, Stop | Cancel | AnswerPermission | Shutdown):
-        return problem("closing", "Sidekicks is closing")
+    refusal = closing.refusal(state, command)
+    if refusal is not None:
+        return refusal
     match command:
         case Start(agent=agent) | Stop(agent=agent) | Restart(agent=agent):
             return _no_such_agent(decision, agent)
@@ -107,7 +111,7 @@ def _refusal(decision: Decision, command: Command) -> Problem | None:
             if channel is None:
                 return _no_such_channel(decision, id_)
             return _objection(decision, channel, command)
-        case AnswerPermission() | Shutdown():
+        case AnswerPermission() | Open() | Shutdown():
             return None
         case _:
             name = type(command).__name__
@@ -203,14 +207,3 @@ def _restart(decision: Decision, agent: AgentName, command: Restart) -> None:
     refusal = lives.start(decision, agent, command.id)
     if refusal is not None:
         decision.refuse([command.id], refusal)
-
-
-def _close(decision: Decision, command: Shutdown) -> None:
-    """The orderly close: answers end, the queue is dropped, agents stop."""
-    basis = decision.state.basis.get("", Basis())
-    decision.put("basis", "", replace(basis, closing=(*basis.closing, command.id)))
-    for channel in sorted(decision.state.talks):
-        stops.cancel(decision, ChannelId(channel))
-    for agent in sorted(decision.state.lives):
-        permissions.cancel_all(decision, AgentName(agent), by="stop")
-        lives.step(decision, AgentName(agent), lifecycle.StopAsked("closing"))

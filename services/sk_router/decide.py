@@ -16,6 +16,7 @@ from sk_bus.internal import (
     FactExited,
     FactFrame,
     FactUp,
+    FileOpenable,
     HistoryPast,
     HistoryRestored,
     SessionChanged,
@@ -23,7 +24,7 @@ from sk_bus.internal import (
 )
 from sk_bus.model import AgentName, ChannelId
 from sk_bus.vocabulary import Event
-from sk_router import commands
+from sk_router import closing, commands
 from sk_router.acp import frames, messages, sessions
 from sk_router.agents import lifecycle, lives, pool
 from sk_router.channels import answers, growth, permissions, queue, rooms, stops, turns
@@ -117,6 +118,8 @@ def _decide(decision: Decision, event: Event) -> None:
             _timer(decision, id_)
         case ConfigChanged():
             _configured(decision, event)
+        case FileOpenable():
+            closing.file_judged(decision, event)
         case HistoryPast(channel=channel, messages=past):
             decision.put("past", channel, Past(messages=past[-MOST_PAST:]))
         case HistoryRestored():
@@ -139,16 +142,12 @@ def _follow_up(decision: Decision) -> None:
         turns.dispatch(decision)
         if not decision.became:
             break
-    state = decision.state
-    living = pool.living(state)
-    if state.closing and not living:
-        decision.succeed(state.closing)
-        decision.put("basis", "", replace(state.basis[""], closing=()))
-    if living and "idle" not in state.timers:
+    if pool.living(decision.state) and "idle" not in decision.state.timers:
         decision.timer("idle", decision.mono + IDLE_CHECK)
     rooms.delete_ended(decision)
     queue.tell_waiting(decision)
     queue.tell_turns(decision)
+    closing.follow_up(decision)
 
 
 # --- facts ----------------------------------------------------------------------------------

@@ -25,11 +25,22 @@ from sk_bus.model import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Another file is to be opened. ``closes``: accepted, all ends; ``closed``: all has ended."""
+
+    command: CommandId
+    path: str
+    closes: bool = False
+    closed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What holds for everything: the configuration in force, and who asked for the close."""
+    """What holds for everything: the configuration in force, and who asked for a close."""
 
     config: PublicConfig | None = None
     closing: tuple[CommandId, ...] = ()
+    opening: Opening | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

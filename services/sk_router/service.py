@@ -5,15 +5,16 @@ each input once, with the last of them as our position at the bus. No rule of th
 """
 
 import asyncio
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sk_bus import service as harness
 from sk_bus.blobs import BlobStore
+from sk_bus.codec import plain
 from sk_bus.commands import Command
 from sk_bus.contract import Heartbeat, Hello, Producer, Resync
-from sk_bus.errors import SidekicksError, problem
+from sk_bus.errors import SidekicksError, UnreachableError, problem
 from sk_bus.events import CommandResult, Kind
 from sk_bus.failpoints import failpoint
 from sk_bus.internal import FactFrame
@@ -41,6 +42,7 @@ _READ = frozenset(
         "fact:exited",
         "timer:fired",
         "config:changed",
+        "file:openable",
         "history:past",
         "history:restored",
     )
@@ -153,6 +155,7 @@ class _Live:
 
     async def run(self) -> None:
         self._report()
+        await self._tell_opening()
         after = Cursor(epoch=self._epoch, seq=self._decided)
         async for item in self._service.bus.follow(after):
             if isinstance(item, Resync):
@@ -164,6 +167,20 @@ class _Live:
                 await self._snapshot()
             self._service.advance(item.last)
             self._report()
+            await self._tell_opening()
+
+    async def _tell_opening(self) -> None:
+        """Let the config watcher hear which file is to be opened, and how far that has come.
+
+        It hears of a state, which it can't miss as it could an event; the log has it first.
+        """
+        opening = plain(self._state.opening)
+        if opening == self._service.details.get("opening"):
+            return
+        await self._producer.drained()
+        self._service.details["opening"] = opening
+        with suppress(UnreachableError):  # the next report says it too
+            await self._service.report_now()
 
     def _take(self, batch: Batch) -> None:
         inputs = [

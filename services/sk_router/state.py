@@ -30,6 +30,7 @@ from sk_router.records import (
     Early,
     Gate,
     Life,
+    Opening,
     Past,
     Queued,
     Round,
@@ -109,6 +110,10 @@ class State:
     @property
     def closing(self) -> tuple[CommandId, ...]:
         return self.basis.get("", Basis()).closing
+
+    @property
+    def opening(self) -> Opening | None:
+        return self.basis.get("", Basis()).opening
 
 
 # What `state:memory` may speak of, and what its values are.

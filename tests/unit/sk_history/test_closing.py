@@ -3,7 +3,7 @@
 import pytest
 
 from sk_bus import ids
-from sk_bus.commands import Open, Shutdown
+from sk_bus.commands import Shutdown
 from sk_bus.events import (
     ChannelsChanged,
     CommandResult,
@@ -13,6 +13,7 @@ from sk_bus.events import (
     PermissionRequested,
     TurnChanged,
 )
+from sk_bus.internal import FileOpenable
 from sk_bus.model import (
     AgentName,
     Channel,
@@ -170,9 +171,26 @@ def test_a_refused_close_changes_nothing() -> None:
 
 
 def test_opening_another_file_ends_with_the_epoch() -> None:
-    store, _ = after(UNDER_WAY, [Open(id=STOP, path="/other"), DONE])
+    store, _ = after(UNDER_WAY, [FileOpenable(command=STOP, path="/other"), DONE])
     assert list(messages(store)) == [QUESTION, ANSWER, WAITING]
     assert list(begin_epoch(store)) == [QUESTION]
+
+
+WHY = Problem(id="no-such-file", message="there is none")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [FileOpenable(command=STOP, path="/other", problem=WHY)],
+        [FileOpenable(command=STOP, path="/other", already=True), DONE],
+        [FileOpenable(command=STOP, path="/other"), CommandResult(id=STOP, ok=False)],
+    ],
+    ids=["no such file", "the one in force", "refused for another close"],
+)
+def test_a_file_that_isnt_opened_closes_nothing(said: list[Event]) -> None:
+    store, _ = after(UNDER_WAY, said)
+    assert begin_epoch(store)[ANSWER]["error"]["id"] == "interrupted"
 
 
 def test_what_is_said_after_a_close_is_not_part_of_it() -> None:

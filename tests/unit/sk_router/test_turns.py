@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sk_bus.commands import Cancel, Direct, Open, Send
+from sk_bus.commands import Cancel, Direct, Send
 from sk_bus.events import (
     AgentStateChanged,
     ChannelsChanged,
@@ -142,7 +142,6 @@ def test_a_long_text_is_named_by_its_hash() -> None:
         (Send, {"channel": "c0000000000000009.0", "text": "x"}, "no-such-channel"),
         (Send, {"channel": "HERE", "text": " \n\t"}, "empty-text"),
         (Cancel, {"channel": "c0000000000000009.0"}, "no-such-channel"),
-        (Open, {"path": "/x"}, "not-offered"),
     ],
 )
 def test_what_cannot_be_done_is_refused_and_changes_nothing(

@@ -609,11 +609,12 @@ export interface HistoryImported {
   past: readonly HistoryPast[];
 }
 
-/** What `cmd:Open` asked for can be read as a configuration file, or `problem` says why not. `path` is absolute. Said by the config watcher, once for each command. */
+/** What `cmd:Open` asked for can be read as a configuration file, or `problem` says why not. `path` is absolute; `already`: it is the file in force. Said by the config watcher, once for each command. */
 export interface FileOpenable {
   type: "file:openable";
   command: CommandId;
   path: string;
+  already: boolean;
   problem?: Problem;
 }
 
