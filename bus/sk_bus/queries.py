@@ -340,13 +340,18 @@ class ExportPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """Channels (all, when none is named) as a text, in pieces of about 500 kB."""
+    """Channels (all, when none is named) as a text, in pieces of about 500 kB.
+
+    The pieces one after the other are the whole. Messages that wait or still arrive are left out.
+    ``language`` is that of the words around the messages in Markdown.
+    """
 
     service: ClassVar[str] = "history"
     returns: ClassVar[Any] = ExportPage
     format: Literal["markdown", "jsonl"]
     channels: tuple[ChannelId, ...] = ()
     after: str | None = None
+    language: Literal["en", "fr"] = "en"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

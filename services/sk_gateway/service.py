@@ -4,13 +4,14 @@ import asyncio
 import os
 import time
 from importlib import metadata
+from pathlib import Path
 
 from sk_bus.contract import Heartbeat, Producer
 from sk_bus.errors import RefusedError
 from sk_bus.model import Cursor
 from sk_bus.service import Service, run
 from sk_bus.supervisor import NotRunningError, Supervisor, SupervisorError
-from sk_gateway import server
+from sk_gateway import server, transfer
 from sk_gateway.browser import House
 from sk_gateway.desk import Desk, noticed, restarted
 from sk_gateway.guard import Guard
@@ -34,6 +35,7 @@ async def _body(service: Service) -> None:
         service.details = {"browsers": len(hub)}
         watcher.heard(beat)
 
+    transfer.clear(Path(service.hello.directory))
     hub = Hub(service.bus, start, moved=service.advance, heard=heard)
     listener = server.listening(service.instance)
     house = House(

@@ -17,7 +17,7 @@ from sk_bus.contract import Bus, Resync
 from sk_bus.events import Kind
 from sk_bus.model import Cursor
 from sk_bus.wire import Batch
-from sk_gateway import frames
+from sk_gateway import frames, transfer
 from sk_gateway.browser import Browser, House
 from sk_gateway.frames import EVERYTHING, Bundle
 from sk_gateway.guard import HEADERS, Guard, Refusal
@@ -52,9 +52,20 @@ def application(house: House, pages: Pages) -> ASGIApp:
             _lines(house.desk.bus, start, want), media_type="application/x-ndjson"
         )
 
+    async def export(request: Request) -> Response:
+        refused = house.guard.bearer(_headers(request.scope))
+        if refused is not None:
+            return PlainTextResponse(refused.text, refused.status)
+        return await transfer.export(request, house.desk.bus)
+
+    async def bring(request: Request) -> Response:
+        return await transfer.bring(request, house.desk.bus)  # the guard let nobody else write
+
     routes = [
         WebSocketRoute("/ws", socket),
         Route("/events", events),
+        Route("/export", export),
+        Route("/import", bring, methods=["POST"]),
         Route("/{path:path}", page),
     ]
     return _guarded(Starlette(routes=routes), house.guard)

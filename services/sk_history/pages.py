@@ -31,7 +31,7 @@ def conversation(store: Store, fold: Fold, channel: ChannelId) -> bytes:
     Raises:
         RefusedError: there is no such channel.
     """
-    _known(fold, channel)
+    known(fold, channel)
     view: Plain = {"channel": plain(fold.channels[channel])}
     turn = fold.turns.get(channel)
     if turn is not None:
@@ -55,7 +55,7 @@ def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> by
     Raises:
         RefusedError: there is no such channel, or ``before`` is no message's id.
     """
-    _known(fold, channel)
+    known(fold, channel)
     return _page(store, fold, channel, _key(channel, before), {})
 
 
@@ -65,7 +65,7 @@ def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> byt
     Raises:
         RefusedError: there is no such channel, or ``after`` is no message's id.
     """
-    _known(fold, channel)
+    known(fold, channel)
     begin, end = _after(channel, _key(channel, after))
     rows = store.first(begin, end, limit=PAGE + 1)
     view = {"more": len(rows) > PAGE}
@@ -78,7 +78,7 @@ def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> 
     Raises:
         RefusedError: there is no such channel, or no such message in it.
     """
-    _known(fold, channel)
+    known(fold, channel)
     key = _key(channel, message)
     begin, end = _after(channel, key)
     earlier = store.last(records.messages_of(channel), begin, limit=BEFORE + 2)
@@ -109,7 +109,12 @@ def permissions(fold: Fold) -> list[Plain]:
     return [plain(one) for one in ordered]
 
 
-def _known(fold: Fold, channel: ChannelId) -> None:
+def known(fold: Fold, channel: ChannelId) -> None:
+    """Let a channel pass that exists.
+
+    Raises:
+        RefusedError: there is no such channel.
+    """
     if channel not in fold.channels:
         raise RefusedError(
             problem(

@@ -26,11 +26,12 @@ _LOOKED_AT = 200
 
 def word(store: Store, fold: Fold) -> list[HistoryPast | HistoryRestored]:
     """All that is to be said, in order."""
-    pasts = [_past(store, channel) for channel in fold.channels.values()]
-    return [*(past for past in pasts if past.messages), _restored(store, fold)]
+    pasts = [past(store, channel) for channel in fold.channels.values()]
+    return [*(one for one in pasts if one.messages), _restored(store, fold)]
 
 
-def _past(store: Store, channel: Channel) -> HistoryPast:
+def past(store: Store, channel: Channel) -> HistoryPast:
+    """The last messages that were said in a channel."""
     begin = records.messages_of(channel.id)
     rows = store.last(begin, records.end_of(begin), limit=_LOOKED_AT)
     said: list[PastMessage] = []

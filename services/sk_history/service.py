@@ -6,44 +6,35 @@ another process does depends on its speed.
 """
 
 import asyncio
-import contextlib
 from pathlib import Path
 
 from sk_bus import service as harness
 from sk_bus.blobs import BlobStore
 from sk_bus.contract import Heartbeat, Resync
-from sk_bus.errors import RefusedError, problem
 from sk_bus.events import Kind
-from sk_bus.model import ChannelId, Cursor
-from sk_bus.queries import (
-    Around,
-    Blob,
-    Commands,
-    Conversation,
-    HistoryInfo,
-    HistoryView,
-    ListChannels,
-    Newer,
-    Older,
-    Permissions,
-    Search,
-)
+from sk_bus.model import Cursor
 from sk_bus.seconds import until_next
 from sk_bus.vocabulary import decoded
 from sk_bus.wire import Batch
-from sk_history import pages, records, restoring, sweep
-from sk_history.asked import asked
-from sk_history.finding import found
+from sk_history import answers, records, restoring, sweep
 from sk_history.fold import READ, Fold
+from sk_history.intake import Intake
 from sk_history.rocks import RocksStore
 from sk_history.store import Store, StoreError
-from sk_history.texts import MOST, Plain, Whole
 
 # Deltas and public events, commands (for the end of things) and the router's memory.
 _KINDS = Kind.PUBLIC | Kind.DELTA | Kind.COMMAND | Kind.RESULT | Kind.INTERNAL
 _WAITING = 256  # batches read ahead of the store
 _TOGETHER = 64  # batches in one write
 _SWEEP_EVERY = 3600.0
+
+
+class _Signals:
+    """What the parts of this process tell each other."""
+
+    def __init__(self) -> None:
+        self.moved = asyncio.Condition()  # more of the log has been taken in
+        self.deleted = asyncio.Event()  # a channel is gone, its text not yet
 
 
 def main() -> None:
@@ -57,15 +48,18 @@ async def _history(service: harness.Service) -> None:
     cursor = _present(service, store, fold)
     # No await up to here: a query that came early finds the rows in the present epoch.
     service.advance(cursor.seq)
-    _answer(service, store, fold, BlobStore(directory))
+    blobs = BlobStore(directory)
+    signals = _Signals()
+    answers.register(
+        service, store, fold, blobs, Intake(service, store, fold, blobs, signals.moved)
+    )
     await _announce(service, store, fold)
     waiting: asyncio.Queue[Batch | Resync] = asyncio.Queue(_WAITING)
-    deleted = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_read(service, cursor, waiting))
-        tasks.create_task(_write(service, store, fold, waiting, deleted))
+        tasks.create_task(_write(service, store, fold, waiting, signals))
         tasks.create_task(_sync(store, fold))
-        tasks.create_task(_tidy(service, store, fold, directory, deleted))
+        tasks.create_task(_tidy(service, store, fold, directory, signals.deleted))
 
 
 def _opened(service: harness.Service) -> Store:
@@ -123,7 +117,7 @@ async def _write(
     store: Store,
     fold: Fold,
     waiting: asyncio.Queue[Batch | Resync],
-    deleted: asyncio.Event,
+    signals: _Signals,
 ) -> None:
     while True:
         items = [await waiting.get()]
@@ -140,8 +134,10 @@ async def _write(
             continue
         store.write(fold.writes(cursor))
         service.advance(cursor.seq)
+        async with signals.moved:
+            signals.moved.notify_all()
         if fold.dropped:
-            deleted.set()
+            signals.deleted.set()
 
 
 def _resynchronised(service: harness.Service, fold: Fold, item: Resync) -> Cursor:
@@ -200,92 +196,6 @@ async def _until(event: asyncio.Event, seconds: float) -> None:
             await event.wait()
     except TimeoutError:
         return
-
-
-def _answer(service: harness.Service, store: Store, fold: Fold, blobs: BlobStore) -> None:
-    async def channels(_: ListChannels) -> object:
-        return pages.channels(fold)
-
-    async def conversation(query: Conversation) -> object:
-        return pages.conversation(store, fold, query.channel)
-
-    async def older(query: Older) -> object:
-        return pages.older(store, fold, query.channel, query.before)
-
-    async def newer(query: Newer) -> object:
-        return pages.newer(store, fold, query.channel, query.after)
-
-    async def around(query: Around) -> object:
-        return pages.around(store, fold, query.channel, query.messageId)
-
-    async def search(query: Search) -> object:
-        ready = asked(query)
-        channels: list[str] = list(fold.channels)
-        return await asyncio.to_thread(found, store, channels, ready, _whole(blobs))
-
-    async def info(_: HistoryInfo) -> object:
-        return await asyncio.to_thread(_info, service, store, list(fold.channels))
-
-    async def commands(query: Commands) -> object:
-        return pages.commands(store, query.agent)
-
-    async def permissions(_: Permissions) -> object:
-        return pages.permissions(fold)
-
-    async def blob(query: Blob) -> bytes:
-        return await asyncio.to_thread(_piece, blobs, query)
-
-    service.answers(ListChannels, channels)
-    service.answers(Conversation, conversation)
-    service.answers(Older, older)
-    service.answers(Newer, newer)
-    service.answers(Around, around)
-    service.answers(Search, search)
-    service.answers(HistoryInfo, info)
-    service.answers(Commands, commands)
-    service.answers(Permissions, permissions)
-    service.answers(Blob, blob)
-
-
-def _whole(blobs: BlobStore) -> Whole:
-    def whole(reference: Plain) -> str:
-        try:
-            with blobs.path(reference["sha256"]).open("rb") as file:
-                return file.read(MOST).decode("utf-8", "ignore")
-        except (ValueError, FileNotFoundError):
-            return str(reference["head"])  # swept away under our feet, or never written
-
-    return whole
-
-
-def _info(service: harness.Service, store: Store, channels: list[ChannelId]) -> HistoryView:
-    directory = Path(service.hello.directory)
-    return HistoryView(
-        path=str(directory),
-        size=sum(_size(directory / name) for name in ("history", "blobs")),
-        channels=len(channels),
-        messages=sum(pages.count(store, channel) for channel in channels),
-    )
-
-
-def _size(folder: Path) -> int:
-    """Bytes of the files in a folder, some of which may go while they are counted."""
-    size = 0
-    for file in folder.rglob("*"):
-        with contextlib.suppress(FileNotFoundError):
-            size += file.stat().st_size
-    return size
-
-
-def _piece(blobs: BlobStore, query: Blob) -> bytes:
-    try:
-        with blobs.path(query.sha256).open("rb") as file:
-            file.seek(max(query.offset, 0))
-            return file.read(max(query.limit, 0))
-    except (ValueError, FileNotFoundError) as error:
-        raise RefusedError(
-            problem("no-such-blob", "There is no blob {sha256}.", sha256=query.sha256)
-        ) from error
 
 
 if __name__ == "__main__":

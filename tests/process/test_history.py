@@ -18,18 +18,23 @@ from sk_bus.client import connect
 from sk_bus.contract import Bus
 from sk_bus.errors import RefusedError
 from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated
-from sk_bus.internal import HistoryRestored
+from sk_bus.internal import HistoryImported, HistoryRestored
 from sk_bus.model import AgentName, Channel, Cursor, Message, Role, TextPart
 from sk_bus.queries import (
     Around,
     Blob,
     Conversation,
     ConversationView,
+    Export,
     HistoryInfo,
+    Import,
+    Imported,
     ListChannels,
     Search,
 )
 from sk_bus.vocabulary import Event
+from sk_bus.wire import Batch
+from sk_history import lines
 from tests.support.instance import TestInstance
 from tests.support.patience import PATIENCE
 
@@ -246,6 +251,85 @@ def test_what_was_just_said_is_found_and_shown_in_its_place() -> None:
         view = (await bus.query(HistoryInfo())).value
         assert (view.channels, view.messages, view.problem) == (1, 5, None)
         assert view.size > 0
+
+    with_pair(test)
+
+
+def said(seq: int, text: str) -> MessageUpdated:
+    return update(replace(begun(seq), done=True, parts=(TextPart(text=text),)))
+
+
+async def exported(bus: Bus, form: Any = "jsonl") -> str:
+    page = (await bus.query(Export(format=form))).value
+    text = page.text
+    while page.next is not None:
+        page = (await bus.query(Export(format=form, after=page.next))).value
+        text += page.text
+    return text
+
+
+async def taking_in_imports(bus: Bus, router: Router, channels: list[Channel]) -> None:
+    """What a router does about imports, beside a live answer."""
+    follow = bus.follow(Cursor(epoch=(await bus.hello()).epoch, seq=0))
+    async for item in follow:
+        for _, event in item.events() if isinstance(item, Batch) else ():
+            if isinstance(event, HistoryImported):
+                channels += event.channels
+                router.say(ChannelsChanged(channels=tuple(channels)))
+
+
+def test_an_export_brought_in_elsewhere_is_exported_from_there_as_the_same_bytes() -> None:
+    texts: list[str] = []
+    big = "It is a big text. " * 40_000
+
+    async def out(pair: Pair, bus: Bus) -> None:
+        async with Router(bus).speaking() as router:
+            await router.said(ChannelsChanged(channels=(CHANNEL,)))
+            reference = BlobStore(Path((await bus.hello()).directory)).put(big)
+            whole = replace(begun(10), done=True, parts=(TextPart(text=reference),))
+            head = await router.said(update(whole), *(said(n, f"word {n}") for n in range(11, 400)))
+        await conversation(bus, head)
+        texts.append(await exported(bus))
+
+    async def back(pair: Pair, bus: Bus) -> None:
+        path = pair.instance.directory / "export.jsonl"
+        path.write_text(texts[0], encoding="utf-8")
+        async with Router(bus).speaking() as router:
+            other = Channel(id=ids.channel_id(2), direct=AgentName("bob"))
+            await router.said(ChannelsChanged(channels=(other,)))
+            answering = replace(begun(900), channel=other.id)
+            router.say(MessageUpdated(channel=other.id, message=answering))
+            watching = asyncio.ensure_future(taking_in_imports(bus, router, [other]))
+            bringing = asyncio.ensure_future(bus.query(Import(path=str(path)), timeout=40))
+            for rev in range(1, 200):  # an answer streams meanwhile
+                router.say(replace(piece(answering, rev), channel=other.id))
+                await asyncio.sleep(0)
+            assert (await bringing).value == Imported(channels=1, messages=390, kept=0)
+            texts.append(await exported(bus))
+            again = await bus.query(Import(path=str(path)), timeout=40)
+            assert again.value == Imported(channels=0, messages=0, kept=390)
+            view = (await bus.query(Conversation(channel=other.id))).value
+            assert view.messages[-1].rev == 199
+            hits = (await bus.query(Search(text="big"))).value.hits
+            assert [hit.messageId for hit in hits] == [ids.message_id(10)]
+            watching.cancel()
+
+    with_pair(out)
+    with_pair(back)
+    theirs = [line for line in texts[1].splitlines() if '"bob"' not in line]
+    assert theirs == texts[0].splitlines()
+
+
+def test_a_file_with_a_fault_changes_nothing() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        await bus.query(ListChannels())
+        path = pair.instance.directory / "export.jsonl"
+        path.write_text(f"{lines.line(lines.HEADER)}{lines.channel_line(CHANNEL)}oops\n")
+        with pytest.raises(RefusedError, match=r"Line 3 of .*no JSON"):
+            await bus.query(Import(path=str(path)))
+        with pytest.raises(RefusedError, match="there is no such file"):
+            await bus.query(Import(path=f"{path}.not"))
+        assert (await bus.query(ListChannels())).value == ()
 
     with_pair(test)
 

@@ -862,7 +862,7 @@ export interface Queries {
   Search: { arguments: { text?: string; agent?: AgentName; channel?: ChannelId; tool?: string; path?: string; since?: number; until?: number; after?: string; limit?: number }; returns: Hits };
   Around: { arguments: { channel: ChannelId; messageId: MessageId }; returns: AroundView };
   Newer: { arguments: { channel: ChannelId; after: MessageId }; returns: Page };
-  Export: { arguments: { format: "markdown" | "jsonl"; channels?: readonly ChannelId[]; after?: string }; returns: ExportPage };
+  Export: { arguments: { format: "markdown" | "jsonl"; channels?: readonly ChannelId[]; after?: string; language?: "en" | "fr" }; returns: ExportPage };
   Import: { arguments: { path: string }; returns: Imported };
   HistoryInfo: { arguments: Record<string, never>; returns: HistoryView };
   Preview: { arguments: { channel: ChannelId; text: string }; returns: PreviewView };
