@@ -65,12 +65,16 @@ class Rename(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete(Command):
+    """Remove a channel and all its history; the result comes when its answer has ended."""
+
     type: Literal["cmd:Delete"] = "cmd:Delete"
     channel: ChannelId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddMember(Command):
+    """Let an agent join a channel; that one who is a member already does is no error."""
+
     type: Literal["cmd:AddMember"] = "cmd:AddMember"
     channel: ChannelId
     agent: AgentName
@@ -78,6 +82,8 @@ class AddMember(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveMember(Command):
+    """Let a member leave; an answer that it is giving there ends as cancelled."""
+
     type: Literal["cmd:RemoveMember"] = "cmd:RemoveMember"
     channel: ChannelId
     agent: AgentName
@@ -117,14 +123,18 @@ class AnswerPermission(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditQueued(Command):
+    """Let a message that still waits say something else; its id and its place stay."""
+
     type: Literal["cmd:EditQueued"] = "cmd:EditQueued"
     channel: ChannelId
     messageId: MessageId
-    text: str
+    text: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveQueued(Command):
+    """Take back a message that still waits; its ``error`` then is ``taken-back``."""
+
     type: Literal["cmd:RemoveQueued"] = "cmd:RemoveQueued"
     channel: ChannelId
     messageId: MessageId
@@ -132,7 +142,11 @@ class RemoveQueued(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepare(Command):
-    """Start the members that never announced their commands and open their sessions."""
+    """Start the members that never announced their commands and open their sessions.
+
+    The value names those who were ``opened``, ``skipped`` (they answer elsewhere, or there is no
+    room) and ``failed``.
+    """
 
     type: Literal["cmd:Prepare"] = "cmd:Prepare"
     channel: ChannelId

@@ -85,7 +85,7 @@ def _put(decision: Decision, opening: Opening | None) -> None:
 
 
 def _end_all(decision: Decision) -> None:
-    for channel in sorted(decision.state.talks):
+    for channel in sorted(decision.state.talks.keys() | decision.state.rounds.keys()):
         stops.cancel(decision, ChannelId(channel))
     for agent in sorted(decision.state.lives):
         permissions.cancel_all(decision, AgentName(agent), by="stop")

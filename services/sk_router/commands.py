@@ -1,11 +1,10 @@
 """The commands: each is carried out, or refused with the reason, before anything is done.
 
-The result of a command is the last thing said; those of Start, Stop, Restart, Delete and the close
-come when they are complete.
+The result of a command is the last thing said; those of Start, Stop, Restart, Prepare, Delete and
+the close come when they are complete.
 """
 
 from dataclasses import replace
-from difflib import get_close_matches
 
 from sk_bus.commands import (
     AddMember,
@@ -15,8 +14,11 @@ from sk_bus.commands import (
     Create,
     Delete,
     Direct,
+    EditQueued,
     Open,
+    Prepare,
     RemoveMember,
+    RemoveQueued,
     Rename,
     Restart,
     Send,
@@ -24,25 +26,43 @@ from sk_bus.commands import (
     Start,
     Stop,
 )
-from sk_bus.errors import problem
-from sk_bus.model import AgentName, Channel, Problem, Text
-from sk_router import closing
+from sk_bus.model import AgentName
+from sk_router import closing, refusals
 from sk_router.agents import lifecycle, lives, pool
-from sk_router.channels import naming, permissions, queue, rooms, stops
-from sk_router.channels.naming import folded
+from sk_router.channels import naming, permissions, preparations, queue, rooms, stops
 from sk_router.decision import Decision
 
 
 def perform(decision: Decision, command: Command) -> None:
     if isinstance(command, Start | Stop | Restart | Direct | AddMember | RemoveMember):
-        command = replace(command, agent=_meant(decision, command.agent))
+        command = replace(command, agent=refusals.meant(decision, command.agent))
     if isinstance(command, Create | Rename):
         name, description = naming.tidy(command.name), naming.tidy(command.description)
         command = replace(command, name=name, description=description)
-    refusal = _refusal(decision, command)
+    refusal = refusals.refusal(decision, command)
     if refusal is not None:
         decision.refuse([command.id], refusal)
         return
+    match command:
+        case Start() | Stop() | Restart():
+            _agent(decision, command)
+        case AnswerPermission():
+            permissions.answered(decision, command)
+        case Open():
+            closing.open_asked(decision, command)
+        case Shutdown():
+            closing.shut_down(decision, command)
+        case Delete(channel=channel):
+            stops.cancel(decision, channel)
+            rooms.delete(decision, channel, command.id)
+        case Prepare(channel=channel):
+            preparations.prepare(decision, channel, command.id)
+        case _:
+            decision.succeed([command.id], _channel(decision, command))
+
+
+def _agent(decision: Decision, command: Start | Stop | Restart) -> None:
+    """What is answered when it is complete, or refused when it can't even begin."""
     match command:
         case Start(agent=agent):
             refusal = lives.start(decision, agent, command.id)
@@ -53,149 +73,33 @@ def perform(decision: Decision, command: Command) -> None:
             lives.step(decision, agent, lifecycle.StopAsked("asked", command.id))
         case Restart(agent=agent):
             _restart(decision, agent, command)
+
+
+def _channel(decision: Decision, command: Command) -> str | None:
+    """What is done at once; the value of its result."""
+    match command:
         case Direct(agent=agent):
-            decision.succeed([command.id], rooms.direct(decision, agent))
+            return rooms.direct(decision, agent)
         case Create(name=name, description=description):
-            decision.succeed([command.id], rooms.create(decision, name, description))
+            return rooms.create(decision, name, description)
         case Rename(channel=channel, name=name, description=description):
             now = decision.state.channels[channel]
             rooms.change(decision, replace(now, name=name, description=description))
-            decision.succeed([command.id])
         case AddMember(channel=channel, agent=agent):
             rooms.join(decision, channel, [agent])
-            decision.succeed([command.id])
         case RemoveMember(channel=channel, agent=agent):
             stops.leave(decision, channel, agent)
-            decision.succeed([command.id])
-        case Delete(channel=channel):
-            stops.cancel(decision, channel)
-            rooms.delete(decision, channel, command.id)
         case Send(channel=channel, text=text):
-            decision.succeed([command.id], queue.send(decision, channel, text))
+            return queue.send(decision, channel, text)
+        case EditQueued(channel=channel, messageId=message, text=text):
+            queue.edit(decision, channel, message, text)
+        case RemoveQueued(channel=channel, messageId=message):
+            queue.remove(decision, channel, message)
         case Cancel(channel=channel):
             stops.cancel(decision, channel)
-            decision.succeed([command.id])
-        case AnswerPermission():
-            permissions.answered(decision, command)
-        case Open():
-            closing.open_asked(decision, command)
-        case Shutdown():
-            closing.shut_down(decision, command)
         case _:
             raise AssertionError(command)
-
-
-def _refusal(decision: Decision, command: Command) -> Problem | None:
-    """Why a command can't be carried out, as far as that shows before it is."""
-    state = decision.state
-    refusal = closing.refusal(state, command)
-    if refusal is not None:
-        return refusal
-    match command:
-        case Start(agent=agent) | Stop(agent=agent) | Restart(agent=agent):
-            return _no_such_agent(decision, agent)
-        case Direct(agent=agent):
-            exists = any(one.direct == agent for one in state.channels.values())
-            return None if exists else _no_such_agent(decision, agent)
-        case Create(name=name, description=description):
-            return naming.objection(name, description, state.channels.values())
-        case (
-            Rename(channel=id_)
-            | Delete(channel=id_)
-            | AddMember(channel=id_)
-            | RemoveMember(channel=id_)
-            | Send(channel=id_)
-            | Cancel(channel=id_)
-        ):
-            channel = state.channels.get(id_)
-            if channel is None:
-                return _no_such_channel(decision, id_)
-            return _objection(decision, channel, command)
-        case AnswerPermission() | Open() | Shutdown():
-            return None
-        case _:
-            name = type(command).__name__
-            return problem("not-offered", "{command} is not offered yet", command=name)
-
-
-def _objection(decision: Decision, channel: Channel, command: Command) -> Problem | None:
-    """Why a command can't be carried out in a channel that there is."""
-    if channel.id in decision.state.deletions and not isinstance(command, Delete | Cancel):
-        return problem("being-deleted", "the channel is being deleted")
-    if channel.direct and isinstance(command, Rename | AddMember | RemoveMember):
-        return problem(
-            "direct-conversation",
-            "this is the direct conversation with {agent}: make a channel to name it, or to talk"
-            " with several agents",
-            agent=channel.direct,
-        )
-    match command:
-        case Rename(name=name, description=description):
-            every = decision.state.channels.values()
-            return naming.objection(name, description, every, channel.id)
-        case AddMember(agent=agent) if agent not in channel.members:
-            return _no_such_agent(decision, agent)
-        case RemoveMember(agent=agent) if agent not in channel.members:
-            return _no_such_agent(decision, agent) or problem(
-                "not-a-member",
-                "{agent} is not a member of {channel}; its members: {members}",
-                agent=agent,
-                channel=channel.name,
-                members=", ".join(channel.members) or "none",
-            )
-        case Send(text=text):
-            return _empty(text)
-        case _:
-            return None
-
-
-def _empty(text: Text) -> Problem | None:
-    if isinstance(text, str) and not text.strip():
-        return problem("empty-text", "the text is empty")
     return None
-
-
-def _no_such_channel(decision: Decision, id_: str) -> Problem:
-    """Commands name channels by their ids; whoever gave a name hears the id."""
-    names = {folded(one.name or one.direct): one for one in decision.state.channels.values()}
-    near = get_close_matches(folded(id_.lstrip("#@")), sorted(names), n=1)
-    if not near:
-        return problem("no-such-channel", "no such channel: {channel}", channel=id_)
-    nearest = names[near[0]]
-    return problem(
-        "no-such-channel",
-        "no such channel: {channel}; did you mean {nearest} ({name})?",
-        channel=id_,
-        nearest=nearest.id,
-        name=nearest.name or nearest.direct,
-    )
-
-
-def _meant(decision: Decision, agent: AgentName) -> AgentName:
-    """The agent's name as it is configured: names are the same without regard to case."""
-    state = decision.state
-    names = [one.name for one in state.config.agents]
-    known = {name for one in state.channels.values() for name in one.members}
-    names += sorted(known - {*names})
-    same = [name for name in names if folded(name) == folded(agent)]
-    return agent if agent in names or not same else same[0]
-
-
-def _no_such_agent(decision: Decision, agent: AgentName) -> Problem | None:
-    names = [one.name for one in decision.state.config.agents]
-    if agent in names:
-        return None
-    known = {folded(name): name for name in names}
-    near = get_close_matches(folded(agent), sorted(known), n=1)
-    if near:
-        nearest = known[near[0]]
-        text = "no such agent: {agent}; did you mean {nearest}?"
-        return problem("no-such-agent", text, agent=agent, nearest=nearest)
-    if names:
-        text = "no such agent: {agent}; configured: {known}"
-        return problem("no-such-agent", text, agent=agent, known=", ".join(names[:10]))
-    text = "no such agent: {agent}; none is configured"
-    return problem("no-such-agent", text, agent=agent)
 
 
 def _restart(decision: Decision, agent: AgentName, command: Restart) -> None:

@@ -17,20 +17,19 @@ from sk_bus.internal import (
     FactFrame,
     FactUp,
     FileOpenable,
+    HistoryImported,
     HistoryPast,
     HistoryRestored,
-    SessionChanged,
     TimerFired,
 )
 from sk_bus.model import AgentName, ChannelId
 from sk_bus.vocabulary import Event
-from sk_router import closing, commands
+from sk_router import closing, commands, histories
 from sk_router.acp import frames, messages, sessions
 from sk_router.agents import lifecycle, lives, pool
 from sk_router.channels import answers, growth, permissions, queue, rooms, stops, turns
 from sk_router.decision import Decision, Input
-from sk_router.evolve import MOST_PAST
-from sk_router.records import Basis, Life, Past
+from sk_router.records import Basis, Life
 from sk_router.state import Run, State
 
 IDLE_CHECK = 30_000
@@ -120,10 +119,12 @@ def _decide(decision: Decision, event: Event) -> None:
             _configured(decision, event)
         case FileOpenable():
             closing.file_judged(decision, event)
-        case HistoryPast(channel=channel, messages=past):
-            decision.put("past", channel, Past(messages=past[-MOST_PAST:]))
+        case HistoryPast():
+            histories.recalled(decision, event)
+        case HistoryImported():
+            histories.imported(decision, event)
         case HistoryRestored():
-            _restored(decision, event)
+            histories.restored(decision, event)
         case _:
             pass  # what others say to each other
 
@@ -192,7 +193,7 @@ def _timer(decision: Decision, id_: str) -> None:
             )
             lives.step(decision, agent, lifecycle.HandshakeFailed(late))
         case "session":
-            sessions.late(decision, ChannelId(about))
+            sessions.late(decision, about)
         case "cancel":
             stops.stayed_deaf(decision, ChannelId(about))
         case "gate":
@@ -222,21 +223,3 @@ def _configured(decision: Decision, event: ConfigChanged) -> None:
         lives.step(decision, agent_gone, lifecycle.StopAsked("removed"))
         if not decision.life(agent_gone).alive:
             decision.put("lives", agent_gone, None)
-
-
-def _restored(decision: Decision, event: HistoryRestored) -> None:
-    """A new epoch: what the history kept is what there is."""
-    if event.channels:
-        rooms.tell(decision, event.channels)
-    for session in event.sessions:
-        decision.say(
-            SessionChanged(
-                channel=session.channel,
-                agent=session.agent,
-                inc=0,
-                sessionId=session.sessionId,
-                seen=session.seen,
-                since=session.since,
-                prompted=session.prompted,
-            )
-        )

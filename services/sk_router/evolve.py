@@ -8,7 +8,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sk_bus.codec import value_of
-from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated, TurnChanged
+from sk_bus.events import (
+    ChannelsChanged,
+    CommandsChanged,
+    MessageDelta,
+    MessageUpdated,
+    TurnChanged,
+)
 from sk_bus.excerpt import excerpt
 from sk_bus.internal import MemoryChanged, PastMessage, SessionChanged
 from sk_bus.model import BlobRef, Message, Part, Role, Text, TextPart, ThoughtPart
@@ -36,6 +42,8 @@ def evolve(state: State, event: Event) -> None:
         case ChannelsChanged(channels=channels):
             state.channels = {channel.id: channel for channel in channels}
             _forget_channels(state)
+        case CommandsChanged(agent=agent):
+            state.announced[agent] = True
         case SessionChanged():
             key = place(event.channel, event.agent)
             session = Session(

@@ -7,14 +7,15 @@ from sk_bus.errors import problem
 from sk_bus.model import AgentName, Channel, ChannelId, WaitingFor
 from sk_bus.queries import Answering, PreviewView
 from sk_router.agents import lifecycle, pool
-from sk_router.recipients import Room, route
+from sk_router.channels.routing import room
+from sk_router.recipients import route
 from sk_router.records import Life
 from sk_router.state import State
 
 
 def preview(state: State, channel: Channel, text: str) -> PreviewView:
     """Who would answer ``text`` now, and what that takes."""
-    routed = route(text, Room(channel, tuple(one.name for one in state.config.agents)))
+    routed = route(text, room(state, channel))
     return PreviewView(
         answering=tuple(
             _answering(state, one, joins=one in routed.joins) for one in routed.recipients

@@ -146,6 +146,20 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """Members of a channel that are being prepared, and who waits for it.
+
+    ``outcome`` says who was ``opened``, ``skipped`` or ``failed``, ``problem`` why the first one
+    failed.
+    """
+
+    commands: tuple[CommandId, ...] = ()
+    awaited: tuple[AgentName, ...] = ()
+    outcome: dict[str, tuple[AgentName, ...]] = field(default_factory=dict)
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deletion:
     """A channel that is removed once its answer has ended, and who asked for it."""
 

@@ -43,6 +43,7 @@ _READ = frozenset(
         "timer:fired",
         "config:changed",
         "file:openable",
+        "history:imported",
         "history:past",
         "history:restored",
     )

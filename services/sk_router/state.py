@@ -32,6 +32,7 @@ from sk_router.records import (
     Life,
     Opening,
     Past,
+    Preparation,
     Queued,
     Round,
     Session,
@@ -90,6 +91,8 @@ class State:
     waiting: dict[str, Queued] = field(default_factory=dict)
     rounds: dict[str, Round] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
+    preparations: dict[str, Preparation] = field(default_factory=dict)
+    announced: dict[str, bool] = field(default_factory=dict)
     tails: dict[str, Tail] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     early: dict[str, Early] = field(default_factory=dict)
@@ -124,6 +127,8 @@ SLICES: dict[str, Any] = {
     "waiting": Queued,
     "rounds": Round,
     "deletions": Deletion,
+    "preparations": Preparation,
+    "announced": bool,
     "tails": Tail,
     "asks": Ask,
     "early": Early,

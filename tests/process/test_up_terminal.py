@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.instance import TestInstance, running
-from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -37,7 +36,7 @@ class Terminal:
         os.close(theirs)
         self.shown = ""
 
-    def until(self, pattern: str, timeout: float = PATIENCE) -> str:
+    def until(self, pattern: str, timeout: float = 30.0) -> str:
         """Read until ``pattern`` has been shown, or the program ends."""
         while not re.search(pattern, self.shown):
             assert select.select([self._ours], [], [], timeout)[0], f"only:\n{self.shown}"
@@ -54,7 +53,7 @@ class Terminal:
     def ended(self) -> int:
         """Read until the program ends; its exit code."""
         self.until(r"(?!)")
-        return self.process.wait(timeout=PATIENCE)
+        return self.process.wait(timeout=10)
 
     def close(self) -> None:
         self.process.kill()

@@ -7,7 +7,7 @@ schema of ACP, so each test proves that as well. Time stands still unless a test
 import json
 from typing import Any
 
-from sk_bus.commands import AnyCommand, Direct, Send
+from sk_bus.commands import AddMember, AnyCommand, Create, Direct, Send
 from sk_bus.events import (
     AgentStateChanged,
     CommandResult,
@@ -168,6 +168,17 @@ class Playbook:
         assert result.ok, result
         return result.value
 
+    def channel(self, name: str, *members: str) -> ChannelId:
+        """A named channel with these members."""
+        result = self.command(Create, name=name)
+        assert result is not None
+        assert result.ok, result
+        for member in members:
+            joined = self.command(AddMember, channel=result.value, agent=AgentName(member))
+            assert joined is not None
+            assert joined.ok, joined
+        return ChannelId(result.value)
+
     def send(self, channel: ChannelId, text: str) -> str:
         """Send a message; its id."""
         result = self.command(Send, channel=channel, text=text)
@@ -184,6 +195,16 @@ class Playbook:
         self.started(name, *offers)
         self.answers(name, self.last_n(name), {"sessionId": session})
         return channel
+
+    def opened(self, name: str, session: str, *offers: str) -> None:
+        """Take an agent that was just started as far as the session of its first prompt."""
+        self.started(name, *offers)
+        self.answers(name, 2, {"sessionId": session})
+
+    def replies(self, name: str, text: str, session: str, reason: str = "end_turn") -> list[Event]:
+        """A whole answer to the prompt that was sent last."""
+        self.updates(name, chunk(text), session=session)
+        return self.answers(name, self.last_n(name), {"stopReason": reason})
 
     def last_n(self, name: str) -> int:
         return self.state.lives[name].n
@@ -204,6 +225,28 @@ class Playbook:
     def of(self, kind: type[Any]) -> list[Any]:
         """The events of a kind among what was said last."""
         return [one for one in self.said if isinstance(one, kind)]
+
+    def codes(self) -> list[tuple[str, str]]:
+        """The system messages among what was said last, as (code, agent)."""
+        told = [one.message for one in self.of(MessageUpdated)]
+        return [(one.code, one.agent) for one in told if one.code is not None]
+
+    def prompts(self, name: str) -> list[str]:
+        """The message that each prompt to the agent ends with, of all times."""
+        frames = [json.loads(one.line) for one in self.all_sent(name)]
+        return [
+            one["params"]["prompt"][-1]["text"]
+            for one in frames
+            if one.get("method") == "session/prompt"
+        ]
+
+    def answered(self, message: str) -> list[tuple[str, str | None]]:
+        """What stands in answer to a message by now, as (agent, how it ended)."""
+        return [
+            (one["agent"], one.get("stopReason") or one.get("code"))
+            for one in self.messages().values()
+            if one.get("answers") == message and one.get("done", True)
+        ]
 
     def states(self) -> list[tuple[str, ...]]:
         """Agents' states among what was said last, as (agent, state, mark…)."""

@@ -12,7 +12,6 @@ import { App } from "./shell/App";
 import { followReading } from "./channels/unread";
 import { outbox, store, token } from "./shell/app";
 import { listenForKeys } from "./shell/keys";
-import { followForNotices } from "./shell/notify";
 import { followAddress } from "./shell/route";
 import { followConfiguration } from "./shell/theme";
 import { onToken, takeToken } from "./shell/token";
@@ -21,7 +20,6 @@ followConfiguration();
 followAddress();
 listenForKeys();
 followReading();
-followForNotices();
 
 function come(next: string): void {
   token.value = next;

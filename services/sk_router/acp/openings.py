@@ -32,11 +32,22 @@ def pending(decision: Decision, channel: ChannelId, agent: AgentName) -> list[Ca
     ]
 
 
+def bound(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
+    """Wait for the session as long as the agent may take to start."""
+    if pending(decision, channel, agent):
+        patience = lives.patience_ms(decision, agent)
+        decision.timer(f"session/{place(channel, agent)}", decision.mono + patience)
+
+
 def begin(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
     """Ask the agent for the channel's session."""
     life = decision.life(agent)
     session = decision.state.sessions.get(place(channel, agent)) or Session()
     if session.sessionId is None:
+        _new(decision, channel, agent)
+    elif (agent, life.inc, session.sessionId) in decision.state.routes:
+        why = problem("session-reused", "{agent} gave its session to another channel", agent=agent)
+        lose(decision, channel, agent, why)
         _new(decision, channel, agent)
     elif capabilities.can(life, "resume"):
         take_up(decision, channel, agent, session.sessionId, "session/resume")
@@ -116,6 +127,7 @@ def close(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
     session = decision.state.sessions.get(place(channel, agent))
     for call in pending(decision, channel, agent):
         give_up(decision, agent, call)
+    decision.untimer(f"session/{place(channel, agent)}")
     if session is not None and session.sessionId is not None:
         if session.inc == decision.life(agent).inc:
             close_session(decision, agent, session.sessionId)

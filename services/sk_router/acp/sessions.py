@@ -132,7 +132,7 @@ def answered(decision: Decision, agent: AgentName, call: Call, answer: messages.
     if not call.waited or channel is None:
         _unwaited(decision, agent, call, answer)
         return
-    decision.untimer(f"session/{channel}")
+    decision.untimer(f"session/{place(channel, agent)}")
     if call.method == "session/new":
         _opened(decision, channel, agent, answer)
     else:
@@ -240,9 +240,14 @@ def settled(decision: Decision, key: str) -> None:
     turns.session_opened(decision, channel, agent)
 
 
-def late(decision: Decision, channel: ChannelId) -> None:
-    """The session of a channel takes too long: the turn fails, the agent stays ready."""
-    for key in sorted(decision.state.lives):
+def late(decision: Decision, about: str) -> None:
+    """The session of a channel takes too long: the turn fails, the agent stays ready.
+
+    ``about`` is the place of the session; in logs of older code the channel alone.
+    """
+    channel_, _, agent_ = about.partition("/")
+    channel = ChannelId(channel_)
+    for key in [agent_] if agent_ else sorted(decision.state.lives):
         agent = AgentName(key)
         for call in openings.pending(decision, channel, agent):
             openings.give_up(decision, agent, call)

@@ -24,11 +24,12 @@ def configured(decision: Decision, agent: AgentName) -> AgentConfig | None:
 
 def patience(decision: Decision, agent: AgentName) -> float:
     """How long the agent may take to start, and to open a session, in seconds."""
-    milliseconds = _start_timeout(decision, agent)
+    milliseconds = patience_ms(decision, agent)
     return milliseconds / 1000 if milliseconds % 1000 else milliseconds // 1000
 
 
-def _start_timeout(decision: Decision, agent: AgentName) -> int:
+def patience_ms(decision: Decision, agent: AgentName) -> int:
+    """The same in milliseconds."""
     config = configured(decision, agent)
     return config.startTimeout if config is not None else _START_TIMEOUT
 
@@ -51,11 +52,11 @@ def _perform(
             show(decision, agent)
         case lifecycle.Spawn():
             decision.say(DoStart(agent=agent, inc=life.inc, digest=life.digest))
-            decision.timer(f"start/{agent}", decision.mono + _start_timeout(decision, agent))
+            decision.timer(f"start/{agent}", decision.mono + patience_ms(decision, agent))
         case lifecycle.Initialize():
             call(decision, agent, "initialize", messages.INITIALIZE)
             # Anew: a login shell may have been slow, which is no fault of the agent's.
-            decision.timer(f"start/{agent}", decision.mono + _start_timeout(decision, agent))
+            decision.timer(f"start/{agent}", decision.mono + patience_ms(decision, agent))
         case lifecycle.Terminate():
             decision.untimer(f"start/{agent}")
             decision.say(DoStop(agent=agent, inc=life.inc))

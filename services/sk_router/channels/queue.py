@@ -5,6 +5,7 @@ It says what is queued and for whom it waits. What begins when nothing hinders i
 
 from dataclasses import dataclass, replace
 
+from sk_bus.errors import problem
 from sk_bus.events import MessageUpdated, TurnChanged
 from sk_bus.model import (
     AgentName,
@@ -100,6 +101,29 @@ def emptied(decision: Decision, channel: ChannelId) -> list[Queued]:
     return entries
 
 
+def edit(decision: Decision, channel: ChannelId, message: MessageId, text: Text) -> None:
+    """Let a message that waits say something else; its place and its id stay."""
+    entry = decision.state.waiting[message]
+    text = whole_characters(text) if isinstance(text, str) else text
+    if entry.text != text:
+        edited = replace(entry, text=text)
+        decision.put("waiting", message, edited)
+        tell_user(decision, channel, edited, queued=True)
+
+
+def remove(decision: Decision, channel: ChannelId, message: MessageId) -> None:
+    """Take back a message that waits."""
+    entry = decision.state.waiting[message]
+    talk = decision.talk(channel)
+    decision.put("waiting", message, None)
+    left = tuple(one for one in talk.queue if one != message)
+    decision.put_talk(channel, replace(talk, queue=left))
+    if not left:
+        decision.untimer(f"quiet/{channel}")
+    taken_back = problem("taken-back", "taken back before it was answered")
+    tell_user(decision, channel, entry, queued=False, error=taken_back)
+
+
 def following(decision: Decision, channel: ChannelId) -> Next | None:
     """What comes next in a channel, once its turn is over; ``None`` when nothing waits."""
     talk = decision.talk(channel)
@@ -125,7 +149,7 @@ def hindrance(decision: Decision, channel: ChannelId, agent: AgentName) -> Waiti
     The time is when those before have been quiet for long enough.
     """
     claimed = decision.life(agent).claimed
-    if claimed is not None:
+    if claimed is not None and claimed != channel:  # here it is only being prepared
         return WaitingFor(agent=agent, channel=claimed)
     quiet = [
         tail.quiet

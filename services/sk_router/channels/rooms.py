@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sk_bus import ids
+from sk_bus.errors import problem
 from sk_bus.events import ChannelsChanged
 from sk_bus.model import AgentName, Channel, ChannelId, CommandId
 from sk_router.acp import openings
-from sk_router.channels import answers, notices, permissions
+from sk_router.channels import answers, notices, permissions, preparations
 from sk_router.decision import Decision
 from sk_router.records import Deletion
 from sk_router.state import place
@@ -59,6 +60,8 @@ def leave(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
     if round_ is not None and agent in round_.then:
         then = tuple(one for one in round_.then if one != agent)
         decision.put("rounds", channel, replace(round_, then=then) if then else None)
+    left = problem("agent-left", "{agent} has left the channel", agent=agent)
+    preparations.failed(decision, channel, agent, left)
     members = tuple(one for one in now.members if one != agent)
     change(decision, replace(now, members=members))
     notices.say(decision, channel, agent, "agent-left")
@@ -88,6 +91,9 @@ def tell(decision: Decision, channels: Sequence[Channel]) -> None:
 
 def delete(decision: Decision, channel: ChannelId, command: CommandId) -> None:
     """Remove the channel as soon as nothing is answered in it any more."""
+    gone = problem("being-deleted", "the channel is being deleted")
+    for agent in decision.state.channels[channel].members:
+        preparations.failed(decision, channel, agent, gone)
     asked = decision.state.deletions.get(channel) or Deletion(commands=())
     decision.put("deletions", channel, Deletion(commands=(*asked.commands, command)))
 
@@ -119,6 +125,6 @@ def _forget(decision: Decision, channel: ChannelId) -> None:
         if any(one.channel == channel for one in life.answered):
             answered = tuple(one for one in life.answered if one.channel != channel)
             decision.put("lives", agent, replace(life, answered=answered))
-    for timer in ("session", "cancel", "quiet"):
+    for timer in ("cancel", "quiet"):
         decision.untimer(f"{timer}/{channel}")
     decision.put("deletions", channel, None)

@@ -10,7 +10,16 @@ from sk_bus.errors import problem
 from sk_bus.model import AgentName, ChannelId
 from sk_router.acp import messages, openings
 from sk_router.agents import lifecycle, lives
-from sk_router.channels import answers, growth, notices, permissions, queue, rooms, turns
+from sk_router.channels import (
+    answers,
+    growth,
+    notices,
+    permissions,
+    preparations,
+    queue,
+    rooms,
+    turns,
+)
 from sk_router.decision import Became, Decision
 from sk_router.state import place
 
@@ -72,6 +81,7 @@ def stayed_deaf(decision: Decision, channel: ChannelId) -> None:
 def stop_agent(decision: Decision, agent: AgentName, reason: lifecycle.StopReason) -> None:
     """Before an agent is stopped: end its answer, and let nothing that waits start it again."""
     stopped = lifecycle.was_stopped(reason)
+    preparations.give_up(decision, agent, stopped)
     for key in sorted(decision.state.talks.keys() | decision.state.rounds.keys()):
         channel = ChannelId(key)
         waiting = []
@@ -117,13 +127,16 @@ def agent_became(decision: Decision, became: Became) -> None:
     """An agent runs, or has gone."""
     if not became.gone:
         claimed = decision.life(became.agent).claimed
-        turn = decision.talk(claimed).turn if claimed is not None else None
-        if claimed is not None and turn is not None and turn.phase == "agent":
-            turns.proceed(decision, claimed, turn)
+        if claimed is not None:
+            turns.agent_ready(decision, claimed, became.agent)
+        for key in sorted(decision.state.preparations):
+            preparations.advance(decision, ChannelId(key), became.agent)
         return
     agent, reason = became.agent, became.problem
     assert reason is not None
     permissions.cancel_all(decision, agent, by="agent")
+    if not decision.life(agent).wanted:
+        preparations.give_up(decision, agent, reason)
     for key, tail in sorted(decision.state.tails.items()):
         if tail.agent == agent and tail.unasked:
             answers.forget_tail(decision, key)

@@ -23,6 +23,7 @@ from sk_router.channels import (
     growth,
     notices,
     permissions,
+    preparations,
     queue,
     rooms,
     routing,
@@ -116,8 +117,7 @@ def _go_on(decision: Decision, channel: ChannelId) -> None:
 def proceed(decision: Decision, channel: ChannelId, turn: Turn) -> None:
     """Take the turn's next step: the agent, its session, the prompt."""
     agent = turn.agent
-    config = lives.configured(decision, agent)
-    if config is None:
+    if lives.configured(decision, agent) is None:
         gone = problem("no-such-agent", "no such agent: {agent}", agent=agent)
         unavailable(decision, channel, gone)
         return
@@ -137,8 +137,7 @@ def proceed(decision: Decision, channel: ChannelId, turn: Turn) -> None:
     put_turn(decision, channel, replace(turn, phase="session", inc=life.inc))
     if not openings.under_way(decision, channel, agent):
         openings.begin(decision, channel, agent)
-    if openings.pending(decision, channel, agent):
-        decision.timer(f"session/{channel}", decision.mono + config.startTimeout)
+    openings.bound(decision, channel, agent)
 
 
 def _prompt(decision: Decision, channel: ChannelId, turn: Turn, session: str) -> None:
@@ -158,17 +157,26 @@ def put_turn(decision: Decision, channel: ChannelId, turn: Turn | None) -> None:
     decision.put_talk(channel, replace(decision.talk(channel), turn=turn))
 
 
+def agent_ready(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
+    """The agent runs: who waits for it goes on."""
+    turn = decision.talk(channel).turn
+    if turn is not None and turn.agent == agent and turn.phase == "agent":
+        proceed(decision, channel, turn)
+
+
 def session_opened(decision: Decision, channel: ChannelId, agent: AgentName) -> None:
     """The session is there, or no longer awaited: who waits for it goes on."""
     turn = decision.talk(channel).turn
     if turn is not None and turn.agent == agent and turn.phase == "session":
         proceed(decision, channel, turn)
+    preparations.advance(decision, channel, agent)
 
 
 def session_failed(
     decision: Decision, channel: ChannelId, agent: AgentName, reason: Problem, code: str
 ) -> None:
     """There will be no session; the agent stays as it is."""
+    preparations.failed(decision, channel, agent, reason)
     turn = decision.talk(channel).turn
     if turn is not None and turn.agent == agent and turn.phase == "session":
         unavailable(decision, channel, reason, code)

@@ -11,7 +11,6 @@ from sk_bus.memory import MemoryBus
 from sk_bus.paths import Instance
 from sk_bus.queries import ListChannels
 from sk_bus.service import Service
-from tests.support.patience import PATIENCE
 
 QUESTION = ["ListChannels", {}, 0]
 
@@ -33,7 +32,7 @@ def test_a_query_waits_for_its_handler(tmp_path: Path) -> None:
         await asyncio.sleep(0)
         assert not asked.done()
         service.answers(ListChannels, channels)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(5):
             assert (await asked)[0] == []
 
     asyncio.run(asked_first())

@@ -13,7 +13,7 @@ from sk_bus.commands import (
     Rename,
     Send,
 )
-from sk_bus.events import ChannelsChanged, MessageUpdated, PermissionResolved, TurnChanged
+from sk_bus.events import ChannelsChanged, PermissionResolved, TurnChanged
 from sk_bus.model import AgentName, Channel, ChannelId
 from sk_router.state import snapshot
 from tests.support.playbook import Playbook, chunk, permission
@@ -21,35 +21,9 @@ from tests.support.playbook import Playbook, chunk, permission
 ALICE, BOB = AgentName("alice"), AgentName("bob")
 
 
-def made(p: Playbook, name: str = "ops", *members: AgentName) -> ChannelId:
-    result = p.command(Create, name=name)
-    assert result is not None
-    assert result.ok, result
-    for member in members:
-        p.command(AddMember, channel=result.value, agent=member)
-    return ChannelId(result.value)
-
-
-def codes(p: Playbook) -> list[tuple[str, str]]:
-    return [
-        (one.message.code, one.message.agent) for one in p.of(MessageUpdated) if one.message.code
-    ]
-
-
-def answering(p: Playbook, name: str, session: str) -> None:
-    """Take an agent that was just started as far as its prompt."""
-    p.started(name, "close")
-    p.answers(name, 2, {"sessionId": session})
-
-
-def answers(p: Playbook, name: str, text: str, session: str) -> None:
-    p.updates(name, chunk(text), session=session)
-    p.answers(name, p.last_n(name), {"stopReason": "end_turn"})
-
-
 def test_a_channel_is_made_renamed_and_deleted() -> None:
     p = Playbook("alice")
-    channel = made(p, "  ops ")
+    channel = p.channel("  ops ")
     (told,) = p.of(ChannelsChanged)
     assert told.channels == (Channel(id=channel, name="ops"),)
     p.command(Rename, channel=channel, name="Ops", description="what runs")
@@ -63,7 +37,7 @@ def test_a_channel_is_made_renamed_and_deleted() -> None:
 
 def test_what_is_called_the_same_again_is_not_told() -> None:
     p = Playbook("alice")
-    channel = made(p)
+    channel = p.channel("ops")
     assert p.command(Rename, channel=channel, name="ops ") is not None
     assert p.of(ChannelsChanged) == []
 
@@ -85,8 +59,8 @@ def test_what_is_called_the_same_again_is_not_told() -> None:
 )
 def test_a_name_that_will_not_do_is_refused(name: str, description: str, id_: str) -> None:
     p = Playbook("alice")
-    made(p, "ops")
-    other = made(p, "other")
+    p.channel("ops")
+    other = p.channel("other")
     for command, fields in ((Create, {}), (Rename, {"channel": other})):
         result = p.command(command, name=name, description=description, **fields)
         assert result is not None
@@ -98,7 +72,7 @@ def test_a_name_that_will_not_do_is_refused(name: str, description: str, id_: st
 @pytest.mark.parametrize("name", ["x" * 64, "équipe 🙂", "运维", "a-b.c", "👩‍💻"])
 def test_a_name_of_any_script_will_do(name: str) -> None:
     p = Playbook("alice")
-    channel = made(p, name)
+    channel = p.channel(name)
     assert p.state.channels[channel].name == name
 
 
@@ -117,7 +91,7 @@ def test_a_channel_that_is_not_there_is_refused_with_the_nearest(
     command: type, fields: dict[str, Any]
 ) -> None:
     p = Playbook("alice")
-    channel = made(p, "operations")
+    channel = p.channel("operations")
     result = p.command(command, channel=ChannelId("#operation"), **fields)
     assert result is not None
     assert result.problem is not None
@@ -140,15 +114,15 @@ def test_a_direct_conversation_keeps_its_name_and_its_agent(
 
 def test_members_join_and_leave_in_their_order_and_the_channel_says_so() -> None:
     p = Playbook("alice", "bob")
-    channel = made(p)
+    channel = p.channel("ops")
     p.command(AddMember, channel=channel, agent=AgentName("BOB"))
-    assert codes(p) == [("agent-joined", "bob")]
+    assert p.codes() == [("agent-joined", "bob")]
     p.command(AddMember, channel=channel, agent=ALICE)
     assert p.state.channels[channel].members == ("bob", "alice")
     p.command(AddMember, channel=channel, agent=ALICE)
-    assert codes(p) == []
+    assert p.codes() == []
     p.command(RemoveMember, channel=channel, agent=BOB)
-    assert codes(p) == [("agent-left", "bob")]
+    assert p.codes() == [("agent-left", "bob")]
     assert p.state.channels[channel].members == ("alice",)
 
 
@@ -162,7 +136,7 @@ def test_members_join_and_leave_in_their_order_and_the_channel_says_so() -> None
 )
 def test_who_cannot_join_or_leave(command: type, agent: str, id_: str) -> None:
     p = Playbook("alice", "bob")
-    channel = made(p, "ops", ALICE)
+    channel = p.channel("ops", "alice")
     result = p.command(command, channel=channel, agent=AgentName(agent))
     assert result is not None
     assert result.problem is not None
@@ -171,54 +145,46 @@ def test_who_cannot_join_or_leave(command: type, agent: str, id_: str) -> None:
 
 def test_several_answer_one_after_the_other_each_joining_first() -> None:
     p = Playbook("alice", "bob")
-    channel = made(p)
+    channel = p.channel("ops")
     message = p.send(channel, "@alice and @bob: hello")
-    assert codes(p) == [("agent-joined", "alice"), ("agent-joined", "bob")]
+    assert p.codes() == [("agent-joined", "alice"), ("agent-joined", "bob")]
     (turn,) = p.of(TurnChanged)
     assert (turn.answering, turn.then, turn.answers) == ("alice", ("bob",), message)
-    answering(p, "alice", "a1")
-    answers(p, "alice", "I am first", "a1")
+    p.opened("alice", "a1", "close")
+    p.replies("alice", "I am first", "a1")
     (turn,) = p.of(TurnChanged)
     assert (turn.busy, turn.answering, turn.then) == (True, "bob", ())
     assert p.started_lives()[-1].agent == "alice"
     p.passes(300)
-    answering(p, "bob", "b1")
-    answers(p, "bob", "I am second", "b1")
+    p.opened("bob", "b1", "close")
+    p.replies("bob", "I am second", "b1")
     (turn,) = p.of(TurnChanged)
     assert turn == TurnChanged(channel=channel, busy=False)
-    told = [one for one in p.messages().values() if one.get("answers") == message]
-    assert [(one["agent"], one["stopReason"]) for one in told] == [
-        ("alice", "end_turn"),
-        ("bob", "end_turn"),
-    ]
+    assert p.answered(message) == [("alice", "end_turn"), ("bob", "end_turn")]
 
 
 def test_a_member_that_leaves_in_mid_answer_is_stopped_and_those_after_it_go_on() -> None:
     p = Playbook("alice", "bob")
-    channel = made(p)
+    channel = p.channel("ops")
     message = p.send(channel, "@alice @bob hello")
-    answering(p, "alice", "a1")
+    p.opened("alice", "a1", "close")
     p.updates("alice", chunk("I was saying"), session="a1")
     p.command(RemoveMember, channel=channel, agent=ALICE)
     assert [one.get("method") for one in p.sent("alice")] == ["session/cancel"]
     p.answers("alice", 3, {"stopReason": "end_turn"})
     assert [one.get("method") for one in p.sent("alice")] == ["session/close"]
     p.passes(300)
-    answering(p, "bob", "b1")
-    answers(p, "bob", "and I", "b1")
-    told = [one for one in p.messages().values() if one.get("answers") == message]
-    assert [(one["agent"], one["stopReason"]) for one in told] == [
-        ("alice", "cancelled"),
-        ("bob", "end_turn"),
-    ]
+    p.opened("bob", "b1", "close")
+    p.replies("bob", "and I", "b1")
+    assert p.answered(message) == [("alice", "cancelled"), ("bob", "end_turn")]
     assert p.state.sessions[f"{channel}/alice"].sessionId is None
 
 
 def test_a_channel_that_is_answering_is_deleted_when_that_has_ended() -> None:
     p = Playbook("alice", "bob")
-    channel = made(p)
+    channel = p.channel("ops")
     p.send(channel, "@alice @bob hello")
-    answering(p, "alice", "a1")
+    p.opened("alice", "a1", "close")
     p.updates("alice", chunk("well"), session="a1")
     p.writes("alice", permission("r", ("yes", "allow_once"), session="a1"))
     p.send(channel, "and then?")

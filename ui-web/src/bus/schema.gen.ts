@@ -261,15 +261,13 @@ export interface ContentView {
   digest: string;
 }
 
-/** `hidden`: its name begins with a dot. */
 export interface FolderEntry {
   name: string;
   path: string;
   folder: boolean;
-  hidden: boolean;
 }
 
-/** A folder's subfolders and YAML files: folders first, hidden ones last of their kind. `parent` is absent where one can't go further up. `more`: there are others than these. */
+/** A folder's subfolders and YAML files, folders first; `parent` is absent at a root. */
 export interface FolderView {
   path: string;
   parent: string;
@@ -687,6 +685,7 @@ export interface Rename {
   description?: string;
 }
 
+/** Remove a channel and all its history; the result comes when its answer has ended. */
 export interface Delete {
   id: CommandId;
   by?: string;
@@ -694,6 +693,7 @@ export interface Delete {
   channel: ChannelId;
 }
 
+/** Let an agent join a channel; that one who is a member already does is no error. */
 export interface AddMember {
   id: CommandId;
   by?: string;
@@ -702,6 +702,7 @@ export interface AddMember {
   agent: AgentName;
 }
 
+/** Let a member leave; an answer that it is giving there ends as cancelled. */
 export interface RemoveMember {
   id: CommandId;
   by?: string;
@@ -743,15 +744,17 @@ export interface AnswerPermission {
   optionId: string;
 }
 
+/** Let a message that still waits say something else; its id and its place stay. */
 export interface EditQueued {
   id: CommandId;
   by?: string;
   type: "cmd:EditQueued";
   channel: ChannelId;
   messageId: MessageId;
-  text: string;
+  text: Text;
 }
 
+/** Take back a message that still waits; its `error` then is `taken-back`. */
 export interface RemoveQueued {
   id: CommandId;
   by?: string;
@@ -760,7 +763,7 @@ export interface RemoveQueued {
   messageId: MessageId;
 }
 
-/** Start the members that never announced their commands and open their sessions. */
+/** Start the members that never announced their commands and open their sessions. The value names those who were `opened`, `skipped` (they answer elsewhere, or there is no room) and `failed`. */
 export interface Prepare {
   id: CommandId;
   by?: string;

@@ -15,9 +15,6 @@ import { useSettled } from "./settled";
 import { commandOf, titleOfTool } from "./tool";
 import { ToolBody, ToolIcon } from "./ToolCard";
 
-/** What was answered by this very page: of the rest it is said who did. */
-const answeredHere = new Set<string>();
-
 /** The cards in the flow that the reader has before his eyes; the others are docked. */
 export const inSight = signal<ReadonlySet<string>>(new Set());
 
@@ -45,9 +42,6 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   const waits = pending.value.has(key);
   const refusal = refusals.value[key];
   useEffect(() => {
-    if (sought === id) show(id);
-  }, [id]);
-  useEffect(() => {
     const element = card.current;
     if (docked || element === null) return;
     const observer = new IntersectionObserver(
@@ -64,7 +58,6 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   const answer = (option: PermissionOption): void => {
     if (waits || !settled()) return;
     keepFocus(card.current); // the button goes away with the card
-    answeredHere.add(id);
     void give(key, "AnswerPermission", { permission: id, optionId: option.optionId });
   };
   const pressed = (event: KeyboardEvent): void => {
@@ -103,7 +96,6 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
             class={`button ask-option ${toneOf(option)}`}
             disabled={waits}
             aria-keyshortcuts={shortcut(keyOf(options, option))}
-            title={meaningOf(option)}
             onClick={() => answer(option)}
           >
             {option.name}
@@ -126,12 +118,6 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   );
 }
 
-/** What a choice covers, where it is more than this once; the agent alone remembers it. */
-function meaningOf({ kind }: PermissionOption): string | undefined {
-  if (kind === "allow_always") return t("permission.always");
-  return kind === "reject_always" ? t("permission.never") : undefined;
-}
-
 /** Nobody should have to allow a command unseen, however little room there is. */
 function Command({ tool }: { tool: ToolCall }): JSX.Element | null {
   const command = commandOf(tool);
@@ -148,16 +134,12 @@ function shortcut(key: string): string {
   return /^[A-Z]$/.test(key) ? `Shift+${key}` : key;
 }
 
-/** The card to go to as soon as it is drawn. */
-let sought: string | null = null;
-
 /** Bring a card in the flow into sight and give it the focus, so that its keys work. */
 export function show(id: string): void {
   const card = document.querySelector<HTMLElement>(
     `.ask:not(.ask-docked)[data-permission="${CSS.escape(id)}"]`,
   );
   const any = card ?? document.querySelector<HTMLElement>(`[data-permission="${CSS.escape(id)}"]`);
-  sought = any === null ? id : null;
   any?.scrollIntoView({ block: "center" });
   any?.focus({ preventScroll: true });
 }
@@ -201,13 +183,11 @@ function Answered({ over }: { over: Resolved }): JSX.Element {
         ? t("permission.cancelled", { time })
         : !delivered
           ? t("permission.undelivered", { option, time })
-          : answeredHere.has(permission.id)
+          : by === "page"
             ? t("permission.answered", { option, time })
             : by === "rule"
               ? t("permission.ruled", { option, time })
-              : by === "page"
-                ? t("permission.otherTab", { option, time })
-                : t("permission.elsewhere", { option, time, by })}
+              : t("permission.elsewhere", { option, time, by })}
     </p>
   );
 }

@@ -3,6 +3,10 @@
 
 export const problemsInFrench: Readonly<Record<string, string | readonly string[]>> = {
   "no-such-channel": "Cette conversation n’existe pas, ou plus.",
+  "taken-back": "Retiré avant d’avoir reçu une réponse.",
+  "not-waiting": "Ce message n’attend plus : il a reçu une réponse, ou a été retiré ou abandonné.",
+  "agent-left": "{agent} a quitté le canal.",
+  "session-reused": "{agent} a donné sa session à une autre conversation.",
   "being-deleted": "Cette conversation est en cours de suppression.",
   "direct-conversation": "C’est la conversation directe avec {agent} : créez un canal pour la nommer, ou pour parler à plusieurs agents.",
   "name-empty": "Il faut un nom au canal.",
@@ -39,7 +43,6 @@ export const problemsInFrench: Readonly<Record<string, string | readonly string[
   "empty-path": "Aucun fichier n’est nommé.",
   "is-folder": "{path} est un dossier ; nommez le fichier qui s’y trouve.",
   "no-such-file": "Le fichier {path} n’existe pas.",
-  "out-of-reach": "{path} est hors de ce qui peut être choisi : {tops}.",
   "unreadable": "{path} ne peut pas être lu : {reason}.",
   "too-many-agents": "Trop d’agents en marche : {count} agent(s) occupé(s) ({names}), la limite est {limit}.",
   "too-many-calls": "Trop de demandes de cette page à la fois ; attendez-en une.",
