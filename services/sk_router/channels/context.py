@@ -1,11 +1,10 @@
-"""What an agent is told of a conversation before the message that it answers.
+"""What an agent doesn't know of a channel and is to be told before the message it answers.
 
-Nothing, in a direct conversation whose agent has heard everything; the last messages, where its own
-memory was lost. Each is set off by a mark that stands in none of them, so that no text can pretend
-to be another's. Pure text: when a memory is lost is decided elsewhere.
+Its cursor stands in the order in which things were said. A direct conversation's agent has heard
+everything, unless its session was lost. How it is told is the affair of
+:mod:`sk_router.channels.prompts`.
 """
 
-import hashlib
 from collections.abc import Sequence
 
 from sk_bus.ids import sort_key
@@ -15,7 +14,6 @@ from sk_router.records import Past, Session
 from sk_router.state import State, place
 
 MOST = 20
-_MARK = 12  # characters of a hash: nobody can write a text that holds the hash of itself
 
 
 def newest(state: State, channel: ChannelId, besides: MessageId | None) -> MessageId | None:
@@ -24,41 +22,48 @@ def newest(state: State, channel: ChannelId, besides: MessageId | None) -> Messa
     return said[-1] if said else None
 
 
-def untold(
+def lost(state: State, channel: ChannelId, agent: AgentName) -> bool:
+    """Whether the agent's session was lost, and nothing has been told to the new one yet."""
+    session = _session(state, channel, agent)
+    return session.seen is None and session.since is not None
+
+
+def unseen(
     state: State, channel: ChannelId, agent: AgentName, message: MessageId
 ) -> tuple[PastMessage, ...]:
-    """What the agent doesn't know and is to be told before ``message``, oldest first."""
-    session = state.sessions.get(place(channel, agent)) or Session()
-    if session.seen is not None or session.since is None:
-        return ()
-    since = sort_key(session.since)
-    unknown = tuple(
-        one for one in _past(state, channel) if one.id != message and sort_key(one.id) <= since
-    )
-    return unknown[-MOST:]
+    """What the agent is to be told before ``message``: at most the last 20, oldest first.
+
+    Not its own messages, nor what it was prompted with already. Where its memory was lost, its own
+    ones up to then are told as well.
+    """
+    session = _session(state, channel, agent)
+    past = _past(state, channel)
+    forgotten = session.seen is None and session.since is not None
+    known = 0 if session.seen is None else _behind(past, session.seen)
+    remembered = _behind(past, session.since) if forgotten and session.since else 0
+    told = [
+        one
+        for at, one in enumerate(past)
+        if at >= known
+        and one.id != message
+        and one.id not in session.prompted
+        and (one.author != agent or at < remembered)
+    ]
+    if state.channels[channel].direct:
+        told = told if forgotten else []
+    return tuple(told[-MOST:])
 
 
-def told(messages: Sequence[PastMessage], agent: AgentName) -> str:
-    """The messages as one text that stands before the message to be answered."""
-    mark = _mark(messages)
-    opening = (
-        "You have no memory of this conversation: the session in which you had it is gone. Its "
-        f"last messages follow, oldest first. Each begins with a line “[{mark}]” and its author."
-    )
-    lines = [opening]
-    for one in messages:
-        author = "the user" if not one.author else one.author
-        lines.append(f"[{mark}] {author}{' (you)' if one.author == agent else ''}:\n{one.text}")
-    lines.append(f"[{mark}] End of the last messages. The message to answer is this:\n\n")
-    return "\n\n".join(lines)
+def _session(state: State, channel: ChannelId, agent: AgentName) -> Session:
+    return state.sessions.get(place(channel, agent)) or Session()
 
 
-def _mark(messages: Sequence[PastMessage]) -> str:
-    seed = "\0".join(f"{one.id}\0{one.author}\0{one.text}" for one in messages)
-    while True:
-        seed = hashlib.sha256(seed.encode("utf-8", "surrogatepass")).hexdigest()
-        if all(seed[:_MARK] not in one.text for one in messages):
-            return seed[:_MARK]
+def _behind(past: Sequence[PastMessage], cursor: MessageId) -> int:
+    """The place behind the message at the cursor; one that isn't kept any more counts by its id."""
+    for at, one in enumerate(past):
+        if one.id == cursor:
+            return at + 1
+    return sum(sort_key(one.id) <= sort_key(cursor) for one in past)
 
 
 def _past(state: State, channel: ChannelId) -> tuple[PastMessage, ...]:

@@ -24,6 +24,7 @@ from sk_router.channels import (
     notices,
     permissions,
     preparations,
+    prompts,
     queue,
     rooms,
     routing,
@@ -145,12 +146,23 @@ def _prompt(decision: Decision, channel: ChannelId, turn: Turn, session: str) ->
     answers.forget_tail(decision, place(channel, agent))
     inc = decision.life(agent).inc
     decision.say(DoTurn(agent=agent, inc=inc, open=True))
-    texts: list[Text] = [turn.text]
-    if not turn.command and (past := context.untold(decision.state, channel, agent, turn.answers)):
-        texts.insert(0, decision.kept(context.told(past, agent)))
-    lives.call(decision, agent, "session/prompt", messages.prompt(session, texts), channel)
+    texts = _texts(decision, channel, turn)
+    kept = [decision.kept(one) if isinstance(one, str) else one for one in texts]
+    lives.call(decision, agent, "session/prompt", messages.prompt(session, kept), channel)
     told = context.newest(decision.state, channel, None)
     put_turn(decision, channel, replace(turn, phase="prompt", inc=inc, text="", told=told))
+
+
+def _texts(decision: Decision, channel: ChannelId, turn: Turn) -> list[Text]:
+    """What the turn's agent is sent."""
+    if turn.command:
+        return prompts.alone(turn.text)
+    state, agent = decision.state, turn.agent
+    lost = context.lost(state, channel, agent)
+    told = context.unseen(state, channel, agent, turn.answers)
+    if state.channels[channel].direct:
+        return prompts.remembering(turn.text, agent, told) if lost else prompts.alone(turn.text)
+    return prompts.in_channel(turn.text, agent, told, lost=lost)
 
 
 def put_turn(decision: Decision, channel: ChannelId, turn: Turn | None) -> None:
