@@ -41,6 +41,8 @@ def unseen(
     forgotten = session.seen is None and session.since is not None
     known = 0 if session.seen is None else _behind(past, session.seen)
     remembered = _behind(past, session.since) if forgotten and session.since else 0
+    if state.channels[channel].direct:
+        past = past[:remembered]  # all that came after, it was prompted with
     told = [
         one
         for at, one in enumerate(past)
@@ -49,8 +51,6 @@ def unseen(
         and one.id not in session.prompted
         and (one.author != agent or at < remembered)
     ]
-    if state.channels[channel].direct:
-        told = told if forgotten else []
     return tuple(told[-MOST:])
 
 
