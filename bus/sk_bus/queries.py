@@ -101,14 +101,20 @@ class Recent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderEntry:
+    """``hidden``: its name begins with a dot."""
+
     name: str
     path: str
     folder: bool
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderView:
-    """A folder's subfolders and YAML files, folders first; ``parent`` is absent at a root."""
+    """A folder's subfolders and YAML files: folders first, hidden ones last of their kind.
+
+    ``parent`` is absent where one can't go further up. ``more``: there are others than these.
+    """
 
     path: str
     parent: str | None

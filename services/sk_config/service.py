@@ -18,13 +18,15 @@ from sk_bus.queries import (
     ContentView,
     Current,
     CurrentConfig,
+    Folder,
+    FolderView,
     Recent,
     Save,
     Schema,
     Validate,
 )
 from sk_config import components as watch
-from sk_config import recent
+from sk_config import folders, recent
 from sk_config.keeper import Keeper, Places, source_of, surroundings_of
 from sk_config.opening import Opening
 from sk_config.processes import Processes
@@ -77,6 +79,7 @@ class _Desk:
         service.answers(Save, self._save)
         service.answers(Schema, self._schema)
         service.answers(Recent, self._recent)
+        service.answers(Folder, self._folder)
         service.answers(Components, self._all_components)
 
     async def work(self) -> None:
@@ -151,6 +154,12 @@ class _Desk:
 
     async def _recent(self, _: Recent) -> tuple[str, ...]:
         return recent.recent(self._known)
+
+    async def _folder(self, query: Folder) -> FolderView:
+        home = Path(self._keeper.surroundings.home)
+        return await asyncio.to_thread(
+            folders.listed, query.path, home=home, folder=self._file.parent
+        )
 
     async def _all_components(self, _: Components) -> tuple[Component, ...]:
         await self._keeper.loaded.wait()

@@ -22,6 +22,7 @@ from sk_bus.model import AgentName, BlobRef, ChannelId, CommandId, Cursor
 from sk_bus.queries import Preview
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
+from tests.support.patience import PATIENCE
 
 from .conftest import Bench, producing
 
@@ -44,7 +45,7 @@ async def start(bus: BusClient) -> Cursor:
 async def events_until(bus: BusClient, last: str, after: Cursor) -> list[tuple[int, Event]]:
     """What a follower gets, up to the line ``last``."""
     got: list[tuple[int, Event]] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         async for batch in bus.follow(after):
             assert isinstance(batch, Batch)
             got += batch.events()
@@ -115,7 +116,7 @@ async def test_an_empty_put_moves_only_the_position_and_is_seen(bench: Bench) ->
         producer.put([line("1")], 1)
         await anext(follow)
         producer.put([], 7)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             batch = await anext(follow)
         assert isinstance(batch, Batch)
         assert (batch.count, batch.producer, batch.position) == (0, "p", 7)
@@ -125,7 +126,7 @@ async def test_an_empty_put_moves_only_the_position_and_is_seen(bench: Bench) ->
 async def test_two_processes_under_one_name_leave_only_the_first_to_move(bench: Bench) -> None:
     async with bench.client() as bus:
         old, new = await bus.producer("p"), await bus.producer("p")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             running = asyncio.create_task(new.run())
             new.put([line("new")], 1)
             await new.drained()
@@ -150,7 +151,7 @@ async def test_a_producer_of_an_older_epoch_is_told_so(bench: Bench) -> None:
         producer = await bus.producer("p")
         bench.lose_journal()
         producer.put([line("1")], 1)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(EpochChangedError):
                 await producer.run()
 
@@ -189,7 +190,7 @@ async def test_a_follower_without_an_epoch_begins_at_the_head(bench: Bench) -> N
 async def test_a_follower_from_nowhere_is_told_to_resynchronise(bench: Bench, seq: int) -> None:
     async with bench.client() as bus:
         hello = await bus.hello()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             first = await anext(bus.follow(Cursor(epoch=hello.epoch, seq=seq)))
         assert first == Resync(epoch=hello.epoch, head=hello.head, floor=hello.floor)
 
@@ -202,7 +203,7 @@ async def test_a_follower_learns_of_a_new_epoch(bench: Bench) -> None:
             producer.put([line("1")], 1)
             await anext(follow)
         bench.lose_journal()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             told = await anext(follow)
         assert isinstance(told, Resync)
         assert told.epoch > before.head
@@ -233,7 +234,7 @@ async def test_reports_come_back_in_heartbeats(bench: Bench) -> None:
         follow = bus.follow(await start(bus), heartbeats=True)
         reading = asyncio.ensure_future(anext(follow))
         report = Report(service="x", pid=7, epoch=hello.epoch, cursor=5, position=[1, {"a": 2}])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             assert await bus.report(report) == hello
             beat: Any = await reading
             while not (isinstance(beat, Heartbeat) and "x" in beat.reports):
@@ -247,7 +248,7 @@ async def test_who_wants_heartbeats_alone_is_given_nothing_else(bench: Bench) ->
     async with bench.client() as bus, producing(bus, "p") as producer:
         epoch = (await bus.hello()).epoch
         beats = bus.beats()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             first = await anext(beats)
             producer.put([line("1")], 1)
             await producer.drained()

@@ -22,6 +22,7 @@ from sk_bus.commands import Direct
 from sk_bus.contract import Heartbeat, Resync
 from sk_bus.model import AgentName, CommandId, Cursor
 from sk_bus.wire import Batch, packed, reply_from, request
+from tests.support.patience import PATIENCE
 
 from .conftest import BUS, ZmqBench, producing
 from .test_bus import deciding, events_until, line, start, texts
@@ -32,7 +33,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.process]
 async def all_of(bus: BusClient, count: int) -> list[str]:
     got: list[str] = []
     seqs: list[int] = []
-    async with asyncio.timeout(50):
+    async with asyncio.timeout(PATIENCE):
         async for batch in bus.follow(await start(bus)):
             assert isinstance(batch, Batch)
             seqs += [seq for seq, _ in batch.events()]
@@ -84,7 +85,7 @@ async def test_a_death_in_the_exact_window_loses_and_doubles_nothing(
             if n == nth - 1:
                 assert await asyncio.to_thread(zmq_bench.process.wait) == -signal.SIGKILL
                 zmq_bench.again()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 await producer.drained()
         assert await reader == list("01234")
 
@@ -101,7 +102,7 @@ async def test_the_last_event_before_a_death_reaches_a_reader_within_a_heartbeat
             producer.put([line("last")], 1)
             await asyncio.to_thread(zmq_bench.process.wait)
         zmq_bench.again()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             batch = await reading
         assert isinstance(batch, Batch)
         assert texts(batch.events()) == ["last"]
@@ -124,7 +125,7 @@ async def test_a_reader_that_stops_reading_finds_everything_afterwards(
             if n % 50 == 0:
                 await producer.drained()
         got: list[str] = []
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while len(got) < 3000:
                 batch = await anext(follow)
                 assert isinstance(batch, Batch)
@@ -141,7 +142,7 @@ async def test_a_second_bus_ends_and_the_first_goes_on(zmq_bench: ZmqBench) -> N
         _, said = await second.communicate()
         assert second.returncode == 1
         assert b"sk-bus runs already" in said
-        assert await bus.hello(timeout=5) == before
+        assert await bus.hello(timeout=PATIENCE) == before
 
 
 async def test_an_older_journal_put_back_begins_a_new_epoch(zmq_bench: ZmqBench) -> None:
@@ -161,7 +162,7 @@ async def test_an_older_journal_put_back_begins_a_new_epoch(zmq_bench: ZmqBench)
         shutil.rmtree(journal)
         journal.with_name("backup").rename(journal)
         zmq_bench.again()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             told = await anext(follow)
         assert isinstance(told, Resync)
         assert told.epoch > before.head + 1
@@ -190,7 +191,7 @@ async def test_a_harmed_journal_begins_a_new_epoch(
         zmq_bench.end()
         harm(Path(before.directory) / "journal")
         zmq_bench.again()
-        after = await bus.hello(timeout=10)
+        after = await bus.hello(timeout=PATIENCE)
         assert after.epoch > before.head
         assert after.directory == before.directory
 
@@ -211,7 +212,7 @@ async def test_a_reboot_begins_a_new_epoch_and_keeps_what_commands_did(
         after = await bus.hello()
         assert after.epoch > before.head
         assert not after.open
-        assert await bus.command(command, timeout=5) == done
+        assert await bus.command(command, timeout=PATIENCE) == done
 
 
 async def test_a_command_nobody_decided_on_is_done_in_the_next_epoch(
@@ -323,10 +324,10 @@ async def test_a_full_disk_ends_the_bus_and_loses_nothing_that_was_acknowledged(
         resource.prlimit(zmq_bench.process.pid, resource.RLIMIT_FSIZE, (200_000, 200_000))
         for n in range(1, 60):
             producer.put([line(f"{n} " + "x" * 10_000)], n)
-        assert await asyncio.to_thread(zmq_bench.process.wait, 20) == 1
+        assert await asyncio.to_thread(zmq_bench.process.wait, PATIENCE) == 1
         assert "could not append to the journal" in zmq_bench.log()
         zmq_bench.again()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await producer.drained()
         got = await events_until(bus, "59 " + "x" * 10_000, await start(bus))
         assert [text.split()[0] for text in texts(got)] == [str(n) for n in range(60)]
@@ -426,7 +427,7 @@ async def test_a_connection_that_speaks_no_zeromq_harms_nobody(zmq_bench: ZmqBen
             with socket.socket(socket.AF_UNIX) as stranger:
                 stranger.connect(address.removeprefix("ipc://"))
                 stranger.sendall(b"GET / HTTP/1.1\r\n\r\n" * 50)
-        assert await bus.hello(timeout=5) == before
+        assert await bus.hello(timeout=PATIENCE) == before
 
 
 async def test_sockets_and_files_are_private(zmq_bench: ZmqBench) -> None:
@@ -441,7 +442,7 @@ def open_to_others(directory: Path) -> list[Path]:
 
 async def test_the_bus_reports_itself(zmq_bench: ZmqBench) -> None:
     async with zmq_bench.client() as bus:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             async for beat in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
                 if isinstance(beat, Heartbeat):
                     break

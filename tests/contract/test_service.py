@@ -21,6 +21,7 @@ from sk_bus.errors import RefusedError, UnreachableError
 from sk_bus.model import ChannelId, Cursor
 from sk_bus.queries import ListChannels, Preview, PreviewView
 from sk_bus.wire import packed, reply_from, request
+from tests.support.patience import PATIENCE
 
 from .conftest import ZmqBench, producing
 from .test_bus import line
@@ -49,7 +50,7 @@ class Running:
         self._said = said
 
     async def ended(self) -> int:
-        return await asyncio.to_thread(self.process.wait, 20)
+        return await asyncio.to_thread(self.process.wait, PATIENCE)
 
     def said(self) -> str:
         self._said.seek(0)
@@ -62,7 +63,7 @@ def preview(text: str) -> Preview:
 
 async def reported(bus: BusClient, cursor: int = 0) -> Report:
     """The service's report, once its cursor is there."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         async for beat in bus.follow(Cursor(epoch=0, seq=0), heartbeats=True):
             if isinstance(beat, Heartbeat) and "router" in beat.reports:
                 report = beat.reports["router"]

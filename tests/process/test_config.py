@@ -33,6 +33,7 @@ from sk_bus.queries import (
 )
 from sk_bus.wire import Batch
 from tests.support.instance import TestInstance, with_signal
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -45,7 +46,6 @@ agents:
     args: [{SECRET}-argument]
     env: {{KEY: {SECRET}}}
 """
-BOUND = 40.0  # seconds for anything at all; the machine may be busy
 
 
 class Bare(TestInstance):
@@ -127,7 +127,7 @@ class Listener:
         )
 
     async def until(self, claim: Callable[[], bool]) -> None:
-        async with asyncio.timeout(BOUND):
+        async with asyncio.timeout(PATIENCE):
             while not claim():
                 self._more.clear()
                 await self._more.wait()
@@ -161,8 +161,8 @@ def alone(script: Callable[[TestInstance, Listener], Awaitable[None]], config: s
 def test_it_runs_by_its_own_word_only_once_the_log_has_the_configuration() -> None:
     async def first_config() -> tuple[int, int]:
         """The head when it first ran by its own word, and the seq of its word on the file."""
-        async with connect(instance.paths) as bus, asyncio.timeout(BOUND):
-            hello = await bus.hello(timeout=BOUND)
+        async with connect(instance.paths) as bus, asyncio.timeout(PATIENCE):
+            hello = await bus.hello(timeout=PATIENCE)
             async for beat in bus.beats():
                 if "config" in beat.reports and beat.reports["config"].state == "running":
                     break

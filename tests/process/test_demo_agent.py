@@ -13,6 +13,7 @@ import pytest
 from acp.schema import AllowedOutcome, PermissionOption, RequestPermissionResponse
 
 from sk_demo.scenes import long_text
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -41,7 +42,7 @@ def heard(agent: "subprocess.Popen[bytes]") -> Any:
 def test_it_ends_with_its_stdin(agent: "subprocess.Popen[bytes]") -> None:
     assert agent.stdin is not None
     agent.stdin.close()
-    assert agent.wait(timeout=5) == 0
+    assert agent.wait(timeout=PATIENCE) == 0
 
 
 def test_a_line_that_is_no_json_gets_an_error_and_the_next_one_is_answered(
@@ -79,7 +80,7 @@ def test_crash_leaves_its_last_words_on_stderr(monkeypatch: pytest.MonkeyPatch) 
         COMMAND, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
         say(process, *(json.dumps(line).encode() for line in lines))
-        assert process.wait(timeout=5) == 3
+        assert process.wait(timeout=PATIENCE) == 3
         assert process.stderr is not None
         assert b"asked to crash" in process.stderr.read()
 

@@ -34,6 +34,7 @@ from sk_bus.model import AgentName, ChannelId, Cursor, MessageId
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
 from tests.support.page_client import PageClient
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -139,7 +140,7 @@ class Stage:
 
         return asyncio.run_coroutine_threadsafe(play(), self.loop)
 
-    def wait(self, true: Callable[[], bool], timeout: float = 20) -> None:
+    def wait(self, true: Callable[[], bool], timeout: float = PATIENCE) -> None:
         end = time.monotonic() + timeout
         while not true():
             assert time.monotonic() < end, "it never became so"
@@ -159,7 +160,7 @@ class Stage:
         return self.instance.token.read_text().strip()
 
     def get(self, path: str, method: str = "GET", **headers: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
             connection.putheader(name, value)
@@ -187,7 +188,7 @@ def drained(socket: ClientConnection) -> int:
     """Read until the other side ends it; the code with which it did."""
     with suppress(ConnectionClosed):
         while True:
-            socket.recv(5)
+            socket.recv(PATIENCE)
     assert socket.close_code is not None
     return socket.close_code
 
@@ -270,7 +271,7 @@ def test_a_bad_hello_is_closed_with_its_code(
     with stage.websocket() as talk:
         talk.send(json.dumps(hello))
         with pytest.raises(ConnectionClosed) as closed:
-            talk.recv(5)
+            talk.recv(PATIENCE)
     assert closed.value.rcvd.code == code
 
 
@@ -278,7 +279,7 @@ def test_bytes_that_are_no_json_as_hello_are_closed_as_well(stage: Stage) -> Non
     with stage.websocket() as talk:
         talk.send(b"\xff\x00")
         with pytest.raises(ConnectionClosed) as closed:
-            talk.recv(5)
+            talk.recv(PATIENCE)
     assert closed.value.rcvd.code == 4401
 
 
@@ -395,7 +396,7 @@ def test_a_page_that_reads_nothing_is_cut_and_can_resume(stage: Stage) -> None:
     with stage.page() as fast, stage.websocket(**options) as sleepy:
         place = fast.place
         sleepy.send(json.dumps({"t": "hello", "v": 1, "token": stage.token, "want": ["delta"]}))
-        sleepy.recv(5)
+        sleepy.recv(PATIENCE)
         last = stage.publish("test", [delta("x" * 10_000)] * 20, batches=80)
         fast.until(lambda page: page.seq >= last)
         stage.wait(lambda: "cut a browser" in stage.log("gateway"))

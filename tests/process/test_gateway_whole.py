@@ -11,6 +11,7 @@ import pytest
 from sk_bus.queries import SERVICES
 from tests.support.instance import TestInstance, running
 from tests.support.page_client import PageClient
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -42,7 +43,7 @@ def answers(instance: TestInstance) -> bool:
     return False
 
 
-def wait(true: Callable[[], bool], timeout: float = 20) -> None:
+def wait(true: Callable[[], bool], timeout: float = PATIENCE) -> None:
     end = time.monotonic() + timeout
     while not true():
         assert time.monotonic() < end, "it never became so"

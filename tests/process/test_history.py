@@ -36,6 +36,7 @@ from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
 from sk_history import lines
 from tests.support.instance import TestInstance
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -64,7 +65,7 @@ class Pair:
     def kill(self, name: str) -> None:
         process = self.running.pop(name)
         process.send_signal(signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait(timeout=PATIENCE)
 
     async def ended(self, name: str) -> int:
         return await asyncio.to_thread(self.running.pop(name).wait, 20)
@@ -84,7 +85,7 @@ def with_pair(test: Any) -> None:
             pair = Pair(instance)
             pair.start("bus", "history")
             try:
-                async with asyncio.timeout(50), pair.bus() as bus:
+                async with asyncio.timeout(PATIENCE), pair.bus() as bus:
                     await test(pair, bus)
             finally:
                 for name in list(pair.running):
@@ -147,7 +148,7 @@ def text_up_to(rev: int) -> str:
 
 
 async def conversation(bus: Bus, after: int = 0) -> ConversationView:
-    return (await bus.query(Conversation(channel=HERE), after=after, timeout=20)).value
+    return (await bus.query(Conversation(channel=HERE), after=after, timeout=PATIENCE)).value
 
 
 def test_killed_under_load_it_loses_nothing_and_doubles_nothing() -> None:
@@ -341,7 +342,7 @@ def test_a_second_copy_ends_and_says_why() -> None:
             [pair.instance.bin / "sk-history"],
             env=pair.instance.environment,
             capture_output=True,
-            timeout=10,
+            timeout=PATIENCE,
             check=False,
         )
         assert second.returncode == 1

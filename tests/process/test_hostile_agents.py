@@ -181,7 +181,7 @@ def test_an_answer_survives(world: World, prompt: str, said: str) -> None:
         answer = await me.say(channel, prompt)
         assert answer.stopReason == "end_turn"
         with contextlib.suppress(TimeoutError):  # some of it comes after the end
-            await me.until(lambda: text(me.now(answer)) == said, timeout=5)
+            await me.until(lambda: text(me.now(answer)) == said)
         assert text(me.now(answer)) == said
         assert me.states["good"].state.value == "ready"
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.process
@@ -21,7 +23,7 @@ def prepared(folder: Path, **environment: str) -> subprocess.CompletedProcess[st
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
 

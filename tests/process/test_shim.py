@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from sk_agents import frames, holding, shim
-from tests.support.shim_client import DEADLINE, Held, Manager, alive, eventually, held, there
+from tests.support.patience import PATIENCE
+from tests.support.shim_client import Held, Manager, alive, eventually, held, there
 
 pytestmark = pytest.mark.process
 
@@ -93,7 +94,7 @@ def test_the_newest_manager_wins(life: Held) -> None:
     life.start(*python(ECHO))
     first = life.attach()
     second = life.attach()
-    first.socket.settimeout(5)
+    first.socket.settimeout(PATIENCE)
     while not first.closed:
         first.read()
     second.line(1, "x")
@@ -205,7 +206,7 @@ def test_an_end_is_told_with_its_code_or_signal(
 
 def test_an_end_while_nobody_is_attached_is_found_by_who_comes_later(life: Held) -> None:
     shim_ = life.start(*python("print('last words'); import sys; sys.exit(3)"))
-    assert shim_.wait(DEADLINE) == 0
+    assert shim_.wait(PATIENCE) == 0
     life.start()
     manager = life.attach()
     record = manager.until_exit()
@@ -230,7 +231,7 @@ def test_a_stop_that_is_obeyed_leaves_nothing(life: Held) -> None:
     manager.stop()
     record = manager.until_exit()
     manager.done()
-    assert shim_.wait(DEADLINE) == 0
+    assert shim_.wait(PATIENCE) == 0
     assert (record["asked"], record["code"]) == ("1", "0")
     assert not there(agent)
     assert not life.socket.exists()
@@ -255,7 +256,7 @@ def test_the_ladder_ends_what_ignores_every_word(life: Held) -> None:
     assert record["signal"] == str(int(signal.SIGKILL))
     assert [pid for pid in pids if there(pid)] == []
     manager.done()
-    assert shim_.wait(DEADLINE) == 0
+    assert shim_.wait(PATIENCE) == 0
 
 
 def test_a_grandchild_that_holds_stdout_delays_the_end_by_no_more_than_a_moment(life: Held) -> None:
@@ -299,7 +300,7 @@ def test_an_agent_that_closes_its_stdin_and_stays_is_ended(life: Held, length: i
 def test_an_agent_that_nobody_asks_for_is_ended(life: Held) -> None:
     shim_ = life.start(*python(ECHO), idle=0.3, **FAST)
     agent = life.agent()
-    assert shim_.wait(DEADLINE) == 0
+    assert shim_.wait(PATIENCE) == 0
     assert not there(agent)
     life.start()
     assert life.attach().until_exit()["unattended"] == "1"
@@ -319,7 +320,7 @@ def test_an_open_turn_has_a_patience_of_its_own(life: Held) -> None:
     again = life.attach()
     again.turn(is_open=True)
     again.close()
-    assert shim_.wait(DEADLINE) == 0
+    assert shim_.wait(PATIENCE) == 0
 
 
 def test_sigterm_to_a_holder_runs_the_ladder(life: Held) -> None:
@@ -396,7 +397,7 @@ def test_the_agent_of_a_life_that_is_called_the_same_elsewhere_lives_on(life: He
 def test_a_second_holder_of_a_folder_ends_and_starts_nothing(life: Held) -> None:
     life.start(*python(ECHO))
     agent = life.agent()
-    assert life.start(*python(ECHO)).wait(DEADLINE) == holding.LOCKED
+    assert life.start(*python(ECHO)).wait(PATIENCE) == holding.LOCKED
     assert life.agent() == agent
     manager = life.attach()
     manager.line(1, "x")

@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import signal
 import socket
 import stat
@@ -15,6 +16,7 @@ import yaml
 
 from sk_bus.queries import SERVICES
 from tests.support.instance import TestInstance, running
+from tests.support.patience import PATIENCE
 from tests.support.shim_client import AGENT
 
 pytestmark = pytest.mark.process
@@ -34,7 +36,7 @@ def own() -> Iterator[TestInstance]:
         yield instance
 
 
-def ends(pid: int, timeout: float = 10.0) -> bool:
+def ends(pid: int, timeout: float = PATIENCE) -> bool:
     """Wait for the end of a process that is no child of ours."""
     try:
         descriptor = os.pidfd_open(pid)
@@ -54,7 +56,7 @@ def agents_of(instance: TestInstance) -> dict[int, str]:
 
 def test_up_starts_all_six_and_the_page_answers(shared: TestInstance) -> None:
     assert {name for name, pid in shared.pids().items() if pid} == {*SERVICES, "supervisord"}
-    connection = http.client.HTTPConnection("127.0.0.1", shared.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", shared.port, timeout=PATIENCE)
     connection.request("GET", "/")
     assert b"Sidekicks" in connection.getresponse().read()
 
@@ -123,7 +125,7 @@ def test_a_request_for_leave_waits_and_says_how_to_answer(shared: TestInstance) 
         listed = shared.json("permissions", "list")
         assert [one["id"] for one in listed] == [request["id"]]
         shared.cli("permissions", "answer", request["id"], request["options"][0]["optionId"])
-        _, talk = sending.communicate(timeout=30)
+        _, talk = sending.communicate(timeout=PATIENCE)
     finally:
         sending.kill()
         sending.wait()
@@ -308,7 +310,7 @@ def test_restarting_components_amid_an_answer_changes_nothing_of_it(shared: Test
         begun = sending.stdout.read(20)
         shared.cli("restart", "--all")
         rest = sending.stdout.read()
-        sending.wait(timeout=10)
+        sending.wait(timeout=PATIENCE)
     finally:
         sending.kill()
         sending.wait()
@@ -399,8 +401,9 @@ def test_what_can_not_start_is_named_with_its_log(own: TestInstance) -> None:
     script.chmod(0o755)
     ended = own.cli("up", "--timeout", "12", check=False, environment={"SK_BIN": str(broken)})
     assert ended.returncode == 1
-    assert "waiting for history" in ended.stderr
-    assert "missing: history" in ended.stderr
+    # On a busy machine others may be missing as well.
+    assert re.search(r"waiting for .*history", ended.stderr)
+    assert re.search(r"missing: .*history", ended.stderr)
     assert "the disk is made of cheese" in ended.stderr
 
 
@@ -424,7 +427,7 @@ def test_two_ups_at_once_start_one_instance(own: TestInstance) -> None:
         subprocess.Popen(own.command("up"), env=own.environment, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    pages = [one.communicate(timeout=60)[0] for one in both]
+    pages = [one.communicate(timeout=PATIENCE)[0] for one in both]
     assert [one.returncode for one in both] == [0, 0]
     assert pages[0] == pages[1]
     lines = [line for line in own.processes().values() if "supervisor.supervisord" in line]
@@ -468,7 +471,7 @@ def test_a_pipe_that_closes_ends_the_command_quietly(shared: TestInstance) -> No
     assert watching.stdout is not None
     watching.stdout.readline()
     watching.stdout.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while watching.poll() is None and time.monotonic() < deadline:
         shared.cli("send", "@demo", "hello", "--wait")  # something for it to write
     assert watching.returncode == 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.instance import TestInstance, running
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -36,7 +37,7 @@ class Terminal:
         os.close(theirs)
         self.shown = ""
 
-    def until(self, pattern: str, timeout: float = 30.0) -> str:
+    def until(self, pattern: str, timeout: float = PATIENCE) -> str:
         """Read until ``pattern`` has been shown, or the program ends."""
         while not re.search(pattern, self.shown):
             assert select.select([self._ours], [], [], timeout)[0], f"only:\n{self.shown}"
@@ -53,7 +54,7 @@ class Terminal:
     def ended(self) -> int:
         """Read until the program ends; its exit code."""
         self.until(r"(?!)")
-        return self.process.wait(timeout=10)
+        return self.process.wait(timeout=PATIENCE)
 
     def close(self) -> None:
         self.process.kill()

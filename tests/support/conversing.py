@@ -39,8 +39,8 @@ from sk_bus.model import (
 from sk_bus.paths import Instance
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
+from tests.support.patience import PATIENCE
 
-DEADLINE = 25.0
 _ids = itertools.count()
 
 
@@ -84,7 +84,7 @@ class Person:
             case TurnChanged():
                 self._turns[event.channel] = event
 
-    async def until(self, true: Callable[[], Any], timeout: float = DEADLINE) -> Any:
+    async def until(self, true: Callable[[], Any], timeout: float = PATIENCE) -> Any:
         """Wait until what came makes ``true`` so; its value."""
         async with asyncio.timeout(timeout):
             while not (value := true()):

@@ -24,12 +24,12 @@ from sk_bus.model import AgentName, Cursor
 from sk_bus.paths import Instance
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
+from tests.support.patience import PATIENCE
 from tests.support.shim_client import AGENT, alive
 
 if TYPE_CHECKING:
     from sk_bus.contract import Bus, Hello, Producer
 
-DEADLINE = 30.0
 MODULES = {
     "bus": "sk_bus.broker",
     "agents": "sk_agents.service",
@@ -87,7 +87,7 @@ class Executing:
         self.processes[name].wait()
 
     async def died(self, name: str) -> None:
-        await asyncio.to_thread(self.processes[name].wait, DEADLINE)
+        await asyncio.to_thread(self.processes[name].wait, PATIENCE)
 
     def log(self, name: str) -> str:
         return (self.root / f"{name}.log").read_text()
@@ -129,7 +129,7 @@ class Executing:
 
     async def until(self, true: Callable[[], Any]) -> Any:
         """Wait until the log makes ``true`` so; its value."""
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(PATIENCE):
             while not (value := true()):
                 self._came.clear()
                 await self._came.wait()

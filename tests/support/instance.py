@@ -27,6 +27,7 @@ from sk_bus.journal import Journal, JournalError
 from sk_bus.supervisor import Supervisor
 from sk_bus.wire import batch_from_record
 from tests.support import acp_schema
+from tests.support.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -82,7 +83,7 @@ class TestInstance:
         self,
         *arguments: str,
         check: bool = True,
-        timeout: float = 60.0,
+        timeout: float = PATIENCE,
         input: str | None = None,  # noqa: A002  the name that subprocess.run has
         environment: dict[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
@@ -199,7 +200,7 @@ class TestInstance:
     def close(self) -> None:
         """End everything, whatever state it is in; the directory stays."""
         with suppress(subprocess.TimeoutExpired):
-            self.cli("down", check=False, timeout=40)
+            self.cli("down", check=False, timeout=PATIENCE)
         for _ in range(3):  # a supervisord may start something while we sweep
             left = self.processes()
             for pid in left:

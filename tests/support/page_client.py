@@ -10,6 +10,8 @@ from typing import Any, Self
 import orjson
 from websockets.sync.client import ClientConnection, connect
 
+from tests.support.patience import PATIENCE
+
 WANT = ("public", "delta", "log", "result")
 
 
@@ -51,7 +53,7 @@ class PageClient:
     def say(self, **frame: Any) -> None:
         self.socket.send(orjson.dumps(frame).decode())
 
-    def hear(self, timeout: float = 10) -> dict[str, Any]:
+    def hear(self, timeout: float = PATIENCE) -> dict[str, Any]:
         """The next frame, kept as a page keeps it."""
         frame: dict[str, Any] = orjson.loads(self.socket.recv(timeout))
         match frame["t"]:
@@ -67,7 +69,7 @@ class PageClient:
         self.frames.append(frame)
         return frame
 
-    def until(self, enough: Callable[[Self], bool], timeout: float = 20) -> None:
+    def until(self, enough: Callable[[Self], bool], timeout: float = PATIENCE) -> None:
         """Hear frames until ``enough`` says so."""
         while not enough(self):
             self.hear(timeout)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from sk_agents import frames
+from tests.support.patience import PATIENCE
 
 SHIM = Path(frames.__file__).with_name("shim.py")
 AGENT = Path(__file__).with_name("scripted_agent.py")
-DEADLINE = 20.0
 FAR = 1 << 62
 
 
@@ -25,7 +25,7 @@ class Manager:
 
     def __init__(self, path: Path, *, out: int = 0, err: int = 0, want: int = FAR) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(DEADLINE)
+        self.socket.settimeout(PATIENCE)
         self.socket.connect(str(path))
         self._frames = frames.Frames()
         self.out = b""
@@ -63,7 +63,7 @@ class Manager:
 
     def until(self, true: Callable[[], bool]) -> None:
         """Read until ``true``."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = time.monotonic() + PATIENCE
         while not true():
             assert not self.closed, "the holder closed the connection"
             assert time.monotonic() < deadline, "the holder never said it"
@@ -188,7 +188,7 @@ def there(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def eventually(true: Callable[[], object], timeout: float = DEADLINE) -> None:
+def eventually(true: Callable[[], object], timeout: float = PATIENCE) -> None:
     """Wait for something that no descriptor announces."""
     deadline = time.monotonic() + timeout
     while not true():

@@ -27,7 +27,16 @@ SHELLS = {
         "opening",
         *("process", "service", "supervisor", "schema", "tuning", "opening"),
     },
-    "sk_config": {"files", "keeper", "opening", "processes", "recent", "service", "watcher"},
+    "sk_config": {
+        "files",
+        "folders",
+        "keeper",
+        "opening",
+        "processes",
+        "recent",
+        "service",
+        "watcher",
+    },
     "sk_router": {"faults", "service", "timers", "snapshots"},
     "sk_agents": {
         *("environment", "life", "logbook", "memory", "process", "publishing", "service"),

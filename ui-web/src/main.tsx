@@ -12,6 +12,7 @@ import { App } from "./shell/App";
 import { followReading } from "./channels/unread";
 import { outbox, store, token } from "./shell/app";
 import { listenForKeys } from "./shell/keys";
+import { followForNotices } from "./shell/notify";
 import { followAddress } from "./shell/route";
 import { followConfiguration } from "./shell/theme";
 import { onToken, takeToken } from "./shell/token";
@@ -20,6 +21,7 @@ followConfiguration();
 followAddress();
 listenForKeys();
 followReading();
+followForNotices();
 
 function come(next: string): void {
   token.value = next;

@@ -11,6 +11,7 @@ from sk_bus.memory import MemoryBus
 from sk_bus.paths import Instance
 from sk_bus.queries import ListChannels
 from sk_bus.service import Service
+from tests.support.patience import PATIENCE
 
 QUESTION = ["ListChannels", {}, 0]
 
@@ -32,7 +33,7 @@ def test_a_query_waits_for_its_handler(tmp_path: Path) -> None:
         await asyncio.sleep(0)
         assert not asked.done()
         service.answers(ListChannels, channels)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             assert (await asked)[0] == []
 
     asyncio.run(asked_first())

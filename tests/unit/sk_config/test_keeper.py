@@ -14,6 +14,7 @@ from sk_config import watcher
 from sk_config.files import sweep_definitions
 from sk_config.keeper import Keeper, Places, source_of, surroundings_of
 from sk_config.recent import opened, recent
+from tests.support.patience import PATIENCE
 
 VALID = "theme: dark\nagents: [{name: a, command: /bin/sh, env: {K: s3cr3t-s3cr3t}}]\n"
 
@@ -48,7 +49,7 @@ class Home:
         self.more.set()
 
     async def until_said(self, count: int) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(self.said) < count:
                 self.more.clear()
                 await self.more.wait()

@@ -34,6 +34,7 @@ from sk_bus.wire import Batch
 from sk_router import service as shell
 from sk_router.snapshots import SnapshotFiles
 from sk_router.state import State
+from tests.support.patience import PATIENCE
 from tests.support.playbook import chunk, configured, folded, update
 
 ALICE = AgentName("alice")
@@ -42,7 +43,7 @@ ALICE = AgentName("alice")
 def once(body: Callable[[Path], Awaitable[None]]) -> Callable[[Path], None]:
     def test(tmp_path: Path) -> None:
         async def bounded() -> None:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE):
                 await body(tmp_path)
 
         asyncio.run(bounded())

@@ -261,13 +261,15 @@ export interface ContentView {
   digest: string;
 }
 
+/** `hidden`: its name begins with a dot. */
 export interface FolderEntry {
   name: string;
   path: string;
   folder: boolean;
+  hidden: boolean;
 }
 
-/** A folder's subfolders and YAML files, folders first; `parent` is absent at a root. */
+/** A folder's subfolders and YAML files: folders first, hidden ones last of their kind. `parent` is absent where one can't go further up. `more`: there are others than these. */
 export interface FolderView {
   path: string;
   parent: string;

@@ -1,10 +1,10 @@
 // A conversation: its header, its messages, what waits for a person, and where one writes.
-import { ArrowLeft, PanelRight, Users } from "lucide";
+import { ArrowLeft, PanelRight, UserPlus, Users } from "lucide";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { AgentMark, stateText } from "../agents/AgentMark";
 import { Avatar } from "../agents/Avatar";
-import type { Channel } from "../bus/schema.gen";
+import type { Channel, Usage } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import {
   agentsByName,
@@ -18,8 +18,8 @@ import {
   titleOf,
 } from "../shell/app";
 import { Icon } from "../shell/icon";
-import { pane, toggle } from "../shell/pane";
-import { Composer } from "./Composer";
+import { pane, showMembers, toggle } from "../shell/pane";
+import { Composer, insert } from "./Composer";
 import { MessageList } from "./MessageList";
 import { inSight, PermissionCard } from "./PermissionCard";
 import { TurnStrip } from "./TurnStrip";
@@ -76,6 +76,10 @@ export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
   );
 }
 
+/** In the header; all of them stand in the pane. */
+const SHOWN_MEMBERS = 4;
+const NO_USAGE: Usage = { used: 0, size: 0 };
+
 interface HeaderProps {
   channel: Channel | undefined;
   name: string;
@@ -85,7 +89,8 @@ interface HeaderProps {
 
 function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
   const agent = agentsByName.value.get(channel?.direct ?? "");
-  const usage = Object.entries(conversations.value[id]?.value.usage ?? {});
+  const usage = conversations.value[id]?.value.usage ?? {};
+  const members = channel?.direct === "" ? channel.members : [];
   return (
     <header class="conversation-head">
       <button
@@ -107,9 +112,15 @@ function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
         <span class="quiet conversation-description">{channel.description}</span>
       )}
       <span class="spring" />
-      {usage.map(([who, one]) => (
-        <UsageMeter key={who} agent={who} usage={one} />
+      {agent !== undefined && usage[agent.name] !== undefined && (
+        <UsageMeter agent={agent.name} usage={usage[agent.name] ?? NO_USAGE} />
+      )}
+      {members.slice(0, SHOWN_MEMBERS).map((name) => (
+        <Member key={name} name={name} usage={usage[name]} />
       ))}
+      {members.length > SHOWN_MEMBERS && (
+        <span class="quiet">+{members.length - SHOWN_MEMBERS}</span>
+      )}
       {channel !== undefined && (
         <button
           type="button"
@@ -136,13 +147,26 @@ function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
   );
 }
 
+/** Who is in the channel, how each is, and how full its memory is. */
+function Member({ name, usage }: { name: string; usage: Usage | undefined }): JSX.Element {
+  const agent = agentsByName.value.get(name);
+  return (
+    <span class="head-member">
+      {agent !== undefined && <AgentMark agent={agent} />}
+      <span class="head-name">{titleOf(name)}</span>
+      {usage !== undefined && <UsageMeter agent={name} usage={usage} />}
+    </span>
+  );
+}
+
 interface BeginningProps {
   channel: Channel | undefined;
   empty: boolean;
 }
 
 function Beginning({ channel, empty }: BeginningProps): JSX.Element {
-  if (!empty || channel === undefined || channel.direct === "") {
+  if (channel?.direct === "" && empty) return <EmptyChannel channel={channel} />;
+  if (!empty || channel === undefined) {
     return <p class="list-note">{t("channel.beginning")}</p>;
   }
   const description = agentsByName.value.get(channel.direct)?.description ?? "";
@@ -153,6 +177,33 @@ function Beginning({ channel, empty }: BeginningProps): JSX.Element {
       {description !== "" && <p>{description}</p>}
       <p>{t("channel.hello", { agent: titleOf(channel.direct) })}</p>
       <p class="quiet">{t("channel.helloHint")}</p>
+    </div>
+  );
+}
+
+/** Nobody has said anything: whom one can ask, and who else could be asked. */
+function EmptyChannel({ channel }: { channel: Channel }): JSX.Element {
+  const there = channel.members.filter((name) => agentsByName.value.has(name));
+  return (
+    <div class="beginning">
+      <h3>{nameOf(channel)}</h3>
+      {channel.description !== "" && <p>{channel.description}</p>}
+      <p>{t(there.length === 0 ? "channel.nobody" : "channel.empty")}</p>
+      <p class="beginning-members">
+        {there.map((name) => (
+          <button
+            key={name}
+            type="button"
+            class="button button-wide"
+            onClick={() => insert(channel.id, `@${name} `)}
+          >
+            @{name}
+          </button>
+        ))}
+        <button type="button" class="button button-wide" onClick={showMembers}>
+          <Icon of={UserPlus} /> {t("members.invite")}
+        </button>
+      </p>
     </div>
   );
 }

@@ -41,7 +41,7 @@ export class MessageRow extends Base<RowProps> {
 
   render({ message }: RowProps): JSX.Element {
     return (
-      <article class={`message message-${message.role}`} data-message={message.id}>
+      <article class={`message message-${message.role}`} data-message={message.id} tabIndex={-1}>
         {message.role === "system" ? <SystemLine message={message} /> : <Spoken {...this.props} />}
       </article>
     );

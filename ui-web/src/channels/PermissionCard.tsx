@@ -15,6 +15,9 @@ import { useSettled } from "./settled";
 import { commandOf, titleOfTool } from "./tool";
 import { ToolBody, ToolIcon } from "./ToolCard";
 
+/** What was answered by this very page: of the rest it is said who did. */
+const answeredHere = new Set<string>();
+
 /** The cards in the flow that the reader has before his eyes; the others are docked. */
 export const inSight = signal<ReadonlySet<string>>(new Set());
 
@@ -42,6 +45,9 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   const waits = pending.value.has(key);
   const refusal = refusals.value[key];
   useEffect(() => {
+    if (sought === id) show(id);
+  }, [id]);
+  useEffect(() => {
     const element = card.current;
     if (docked || element === null) return;
     const observer = new IntersectionObserver(
@@ -58,6 +64,7 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   const answer = (option: PermissionOption): void => {
     if (waits || !settled()) return;
     keepFocus(card.current); // the button goes away with the card
+    answeredHere.add(id);
     void give(key, "AnswerPermission", { permission: id, optionId: option.optionId });
   };
   const pressed = (event: KeyboardEvent): void => {
@@ -96,6 +103,7 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
             class={`button ask-option ${toneOf(option)}`}
             disabled={waits}
             aria-keyshortcuts={shortcut(keyOf(options, option))}
+            title={meaningOf(option)}
             onClick={() => answer(option)}
           >
             {option.name}
@@ -118,6 +126,12 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   );
 }
 
+/** What a choice covers, where it is more than this once; the agent alone remembers it. */
+function meaningOf({ kind }: PermissionOption): string | undefined {
+  if (kind === "allow_always") return t("permission.always");
+  return kind === "reject_always" ? t("permission.never") : undefined;
+}
+
 /** Nobody should have to allow a command unseen, however little room there is. */
 function Command({ tool }: { tool: ToolCall }): JSX.Element | null {
   const command = commandOf(tool);
@@ -134,12 +148,16 @@ function shortcut(key: string): string {
   return /^[A-Z]$/.test(key) ? `Shift+${key}` : key;
 }
 
+/** The card to go to as soon as it is drawn. */
+let sought: string | null = null;
+
 /** Bring a card in the flow into sight and give it the focus, so that its keys work. */
 export function show(id: string): void {
   const card = document.querySelector<HTMLElement>(
     `.ask:not(.ask-docked)[data-permission="${CSS.escape(id)}"]`,
   );
   const any = card ?? document.querySelector<HTMLElement>(`[data-permission="${CSS.escape(id)}"]`);
+  sought = any === null ? id : null;
   any?.scrollIntoView({ block: "center" });
   any?.focus({ preventScroll: true });
 }
@@ -183,11 +201,13 @@ function Answered({ over }: { over: Resolved }): JSX.Element {
         ? t("permission.cancelled", { time })
         : !delivered
           ? t("permission.undelivered", { option, time })
-          : by === "page"
+          : answeredHere.has(permission.id)
             ? t("permission.answered", { option, time })
             : by === "rule"
               ? t("permission.ruled", { option, time })
-              : t("permission.elsewhere", { option, time, by })}
+              : by === "page"
+                ? t("permission.otherTab", { option, time })
+                : t("permission.elsewhere", { option, time, by })}
     </p>
   );
 }

@@ -2,8 +2,18 @@
 import { Square } from "lucide";
 import type { JSX } from "preact";
 import { problemText, t } from "../i18n/translate";
-import { agentsByName, channels, nameOf, refusals, titleOf, turnOf } from "../shell/app";
+import {
+  agentsByName,
+  channels,
+  conversations,
+  nameOf,
+  permissions,
+  refusals,
+  titleOf,
+  turnOf,
+} from "../shell/app";
 import { Icon } from "../shell/icon";
+import { planOf } from "./plan";
 import { armed, isStopping, stop } from "./stopping";
 
 export function TurnStrip({ channel }: { channel: string }): JSX.Element | null {
@@ -19,6 +29,7 @@ export function TurnStrip({ channel }: { channel: string }): JSX.Element | null 
         <i />
       </span>
       <span class="turn-text">{sentence(channel)}</span>
+      <Progress channel={channel} />
       {armed.value === channel && <span class="chip chip-warn">{t("turn.again")}</span>}
       {refusal !== undefined && <span class="refusal">{problemText(refusal)}</span>}
       <button
@@ -35,6 +46,27 @@ export function TurnStrip({ channel }: { channel: string }): JSX.Element | null 
   );
 }
 
+/** "2/5 · Run tests", which opens the plan itself. */
+function Progress({ channel }: { channel: string }): JSX.Element | null {
+  const plan = planOf(conversations.value[channel]?.value.messages ?? []);
+  if (plan === null) return null;
+  const { message, done, count, current } = plan;
+  const steps = t("turn.plan", { done, count });
+  return (
+    <button
+      type="button"
+      class="link turn-plan"
+      title={t("plan.title")}
+      onClick={() => {
+        const row = document.querySelector(`[data-message="${CSS.escape(message)}"] .plan`);
+        row?.scrollIntoView({ block: "center" });
+      }}
+    >
+      {current === "" ? steps : `${steps} · ${current}`}
+    </button>
+  );
+}
+
 function sentence(channel: string): string {
   const { answering, then, queued, waitingFor } = turnOf(channel);
   const parts: string[] = [];
@@ -47,8 +79,9 @@ function sentence(channel: string): string {
       }),
     );
   } else if (answering !== null) {
+    const asks = permissions.value.some((one) => one.channel === channel);
     const starting = agentsByName.value.get(answering)?.state === "starting";
-    parts.push(t(starting ? "turn.starting" : "turn.answering", { agent: titleOf(answering) }));
+    parts.push(t(asks ? "turn.asks" : starting ? "turn.starting" : "turn.answering", { agent: titleOf(answering) }));
   } else {
     parts.push(t("turn.working"));
   }

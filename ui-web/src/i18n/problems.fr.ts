@@ -43,6 +43,7 @@ export const problemsInFrench: Readonly<Record<string, string | readonly string[
   "empty-path": "Aucun fichier n’est nommé.",
   "is-folder": "{path} est un dossier ; nommez le fichier qui s’y trouve.",
   "no-such-file": "Le fichier {path} n’existe pas.",
+  "out-of-reach": "{path} est hors de ce qui peut être choisi : {tops}.",
   "unreadable": "{path} ne peut pas être lu : {reason}.",
   "too-many-agents": "Trop d’agents en marche : {count} agent(s) occupé(s) ({names}), la limite est {limit}.",
   "too-many-calls": "Trop de demandes de cette page à la fois ; attendez-en une.",

@@ -12,13 +12,16 @@ import { ComponentPanel } from "../monitor/ComponentPanel";
 import { FolderDialog } from "../settings/FolderDialog";
 import { current, store, token } from "./app";
 import { Announcer } from "./Announcer";
+import { PermissionsDialog } from "../channels/PermissionsDialog";
 import { dialog } from "./dialog";
 import { Icon } from "./icon";
 import { closePane, pane, showAgents, showMembers, type Pane } from "./pane";
+import { KeysDialog } from "./KeysDialog";
 import { Later, type Screen } from "./Later";
 import { route } from "./route";
 import { Sidebar } from "./Sidebar";
 import { Strips } from "./Strips";
+import { Switcher } from "./Switcher";
 import { TokenPage } from "./TokenPage";
 import { Welcome } from "./Welcome";
 
@@ -115,9 +118,15 @@ function OpenDialog(): JSX.Element | null {
       return <RenameDialog key={open.channel} channel={open.channel} />;
     case "delete":
       return <DeleteDialog key={open.channel} channel={open.channel} />;
+    case "switcher":
+      return <Switcher />;
+    case "permissions":
+      return <PermissionsDialog />;
+    case "keys":
+      return <KeysDialog />;
     case "folder":
       return <FolderDialog chosen={open.chosen} />;
-    default:
+    case undefined:
       return null;
   }
 }

@@ -1,5 +1,5 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
-import { Bot, Boxes, LoaderCircle, Plus, Settings, type IconNode } from "lucide";
+import { Bot, Boxes, Command, Keyboard, LoaderCircle, Plus, Settings, type IconNode } from "lucide";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
@@ -37,7 +37,9 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
         <img src="/favicon.svg" width="22" height="22" alt="" />
         <h1>{t("app.name")}</h1>
         <LinkState />
+        <Shortcuts />
       </header>
+      <Waiting />
       <div class="sidebar-list" ref={list} onKeyDown={(event) => roam(event, list.current)}>
         <div class="sidebar-title">
           <h2>{t("sidebar.channels")}</h2>
@@ -86,6 +88,51 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
       </div>
       <SidebarFoot onChosen={onChosen} />
     </nav>
+  );
+}
+
+/** How many requests wait for a person, anywhere; with one list of them all. */
+function Waiting(): JSX.Element | null {
+  const count = permissions.value.length;
+  if (count === 0) return null;
+  return (
+    <button
+      type="button"
+      class="row row-waits"
+      title="Alt+P"
+      onClick={() => openDialog({ shows: "permissions" })}
+    >
+      <span class="flag flag-waits" aria-hidden="true">
+        !
+      </span>
+      <span class="row-name">{t("sidebar.waiting", { count })}</span>
+    </button>
+  );
+}
+
+/** Search by Ctrl+K, and the keys there are. */
+function Shortcuts(): JSX.Element {
+  return (
+    <>
+      <button
+        type="button"
+        class="sidebar-add"
+        aria-label={t("switcher.title")}
+        title={`${t("switcher.title")} (Ctrl+K)`}
+        onClick={() => openDialog({ shows: "switcher" })}
+      >
+        <Icon of={Command} />
+      </button>
+      <button
+        type="button"
+        class="sidebar-add"
+        aria-label={t("keys.title")}
+        title={`${t("keys.title")} (?)`}
+        onClick={() => openDialog({ shows: "keys" })}
+      >
+        <Icon of={Keyboard} />
+      </button>
+    </>
   );
 }
 

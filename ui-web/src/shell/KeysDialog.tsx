@@ -1,0 +1,95 @@
+// What the keys do, and the two things about this browser alone that one can choose.
+import type { JSX } from "preact";
+import { byCtrlEnter, sendByCtrlEnter } from "../channels/sending";
+import { t } from "../i18n/translate";
+import type { Key } from "../i18n/en";
+import { DialogBox } from "./DialogBox";
+import { canNotify, notifies, notifyMe } from "./notify";
+
+const CTRL = /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl";
+
+const KEYS: readonly (readonly [Key, readonly (readonly [string, Key])[]])[] = [
+  [
+    "keys.writing",
+    [
+      ["Enter", "keys.send"],
+      ["Shift+Enter", "keys.line"],
+      ["↑", "keys.recall"],
+      ["@", "keys.mention"],
+      ["/", "keys.command"],
+      ["Esc Esc", "keys.escape"],
+      [`${CTRL}+.`, "keys.stop"],
+    ],
+  ],
+  [
+    "keys.going",
+    [
+      [`${CTRL}+K`, "keys.switcher"],
+      ["Alt+↑ / ↓", "keys.neighbour"],
+      ["Alt+Shift+↑ / ↓", "keys.unread"],
+      ["Alt+P", "keys.permission"],
+      ["F6", "keys.pane"],
+      ["G A · G S · G B", "keys.screens"],
+    ],
+  ],
+  [
+    "keys.reading",
+    [
+      ["J / K", "keys.message"],
+      ["Enter", "keys.unfold"],
+      ["C", "keys.copy"],
+      ["End", "keys.end"],
+      ["Esc", "keys.back"],
+    ],
+  ],
+  [
+    "keys.answering",
+    [
+      ["1 … 9", "keys.option"],
+      ["A · ⇧A · R · ⇧R", "keys.letters"],
+    ],
+  ],
+];
+
+export function KeysDialog(): JSX.Element {
+  return (
+    <DialogBox title={t("keys.title")}>
+      {KEYS.map(([title, keys]) => (
+        <section key={title} class="keys">
+          <h3>{t(title)}</h3>
+          <dl>
+            {keys.map(([name, does]) => (
+              <div key={does}>
+                <dt>
+                  <kbd>{name}</kbd>
+                </dt>
+                <dd>{t(does)}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+      <section class="keys">
+        <h3>{t("keys.browser")}</h3>
+        <label class="form-choice">
+          <input
+            type="checkbox"
+            checked={byCtrlEnter.value}
+            onChange={({ currentTarget }) => sendByCtrlEnter(currentTarget.checked)}
+          />
+          {t("keys.ctrlEnter", { key: `${CTRL}+Enter` })}
+        </label>
+        {canNotify && (
+          <label class="form-choice">
+            <input
+              type="checkbox"
+              checked={notifies.value}
+              onChange={({ currentTarget }) => void notifyMe(currentTarget.checked)}
+            />
+            {t("keys.notify")}
+          </label>
+        )}
+      </section>
+    </DialogBox>
+  );
+}
