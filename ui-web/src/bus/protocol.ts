@@ -6,7 +6,7 @@ export const PROTOCOL = 1;
 /** One event with its place in the log, as the page is sent it. */
 export type PageEvent = Envelope<PublicEvent>;
 
-export type Wanted = "public" | "delta" | "log" | "result";
+export type Wanted = "public" | "delta" | "log" | "result" | "internal";
 
 export type ClientFrame =
   | { t: "hello"; v: number; token: string; resume: Cursor | null; want: readonly Wanted[] }

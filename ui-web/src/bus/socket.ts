@@ -69,6 +69,7 @@ export class Connection {
     private token: string,
     private readonly listener: Listener,
     private readonly open: Opener = (address) => new WebSocket(address),
+    private readonly wanted: readonly Wanted[] = WANTED,
   ) {}
 
   /** Begin, or try at once instead of waiting longer (the network is back, the tab is seen). */
@@ -86,6 +87,18 @@ export class Connection {
     socket.onmessage = ({ data }) => this.received(socket, String(data));
     socket.onclose = ({ code }) => this.closed(socket, code);
     this.timer = setTimeout(() => this.drop(socket), WELCOME_WITHIN);
+  }
+
+  /** End it for good. What was asked for gets no answer any more. */
+  close(): void {
+    clearTimeout(this.timer);
+    const { socket } = this;
+    this.socket = null;
+    this.live = false;
+    this.calls.clear();
+    if (socket === null) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
   }
 
   /** Go on with another token, after the first was refused. */
@@ -115,7 +128,7 @@ export class Connection {
   private hello(socket: WebSocket): void {
     if (socket !== this.socket) return;
     const resume = this.listener.cursor();
-    this.say({ t: "hello", v: PROTOCOL, token: this.token, resume, want: WANTED });
+    this.say({ t: "hello", v: PROTOCOL, token: this.token, resume, want: this.wanted });
   }
 
   private received(socket: WebSocket, data: string): void {

@@ -8,7 +8,6 @@ import { ConversationView } from "../channels/ConversationView";
 import { t } from "../i18n/translate";
 import { CreateDialog, DeleteDialog, RenameDialog } from "../channels/ChannelDialogs";
 import { MembersPanel } from "../channels/MembersPanel";
-import { ComponentPanel } from "../monitor/ComponentPanel";
 import { FolderDialog } from "../settings/FolderDialog";
 import { current, store, token } from "./app";
 import { Announcer } from "./Announcer";
@@ -48,6 +47,7 @@ export function App(): JSX.Element {
 
 /** Screens that are looked at now and then are fetched with the first look. */
 const SETTINGS = (): Promise<Screen> => import("../settings/SettingsView").then((it) => it.SettingsView);
+const BUS = (): Promise<Screen> => import("../monitor/BusView").then((it) => it.BusView);
 
 function Middle({ onBack }: { onBack: () => void }): JSX.Element {
   const here = route.value;
@@ -56,6 +56,8 @@ function Middle({ onBack }: { onBack: () => void }): JSX.Element {
       return <ConversationView channel={here.channel} onBack={onBack} />;
     case "settings":
       return <Later key="settings" screen={SETTINGS} onBack={onBack} />;
+    case "bus":
+      return <Later key="bus" screen={BUS} onBack={onBack} />;
     default:
       return <Welcome onBack={onBack} />;
   }
@@ -85,16 +87,14 @@ function Details(): JSX.Element | null {
       <div class="pane-body">
         {shown.shows === "members" && here !== null && <MembersPanel channel={here} />}
         {shown.shows === "agents" && <AgentPanel />}
-        {shown.shows === "components" && <ComponentPanel />}
         {shown.shows === "logs" && <LogView agent={shown.agent} />}
       </div>
     </aside>
   );
 }
 
-/** What the pane can show of where one is; the components have it for themselves. */
+/** What the pane can show of where one is. */
 function PaneTabs({ shown }: { shown: Pane }): JSX.Element {
-  if (shown.shows === "components") return <h2>{t("sidebar.components")}</h2>;
   if (current.value === null) return <h2>{t("sidebar.agents")}</h2>;
   const members = shown.shows === "members";
   return (

@@ -1,6 +1,6 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
-import { Bot, Boxes, Command, Keyboard, LoaderCircle, Plus, Settings, type IconNode } from "lucide";
-import type { JSX } from "preact";
+import { Activity, Bot, Command, Keyboard, LoaderCircle, Plus, Settings, type IconNode } from "lucide";
+import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
 import type { Channel } from "../bus/schema.gen";
@@ -241,9 +241,10 @@ interface ScreenProps {
   icon: IconNode;
   name: string;
   onChosen: () => void;
+  children?: ComponentChildren;
 }
 
-function ScreenRow({ screen, icon, name, onChosen }: ScreenProps): JSX.Element {
+function ScreenRow({ screen, icon, name, onChosen, children }: ScreenProps): JSX.Element {
   return (
     <button
       type="button"
@@ -256,6 +257,7 @@ function ScreenRow({ screen, icon, name, onChosen }: ScreenProps): JSX.Element {
     >
       <Icon of={icon} />
       <span class="row-name">{name}</span>
+      {children}
     </button>
   );
 }
@@ -282,21 +284,15 @@ function SidebarFoot({ onChosen }: { onChosen: () => void }): JSX.Element {
         )}
         <span class="quiet">{t("sidebar.running", { count: running.length })}</span>
       </button>
-      <button
-        type="button"
-        class="row"
-        aria-expanded={pane.value?.shows === "components"}
-        onClick={() => toggle("components")}
-      >
-        <Icon of={Boxes} />
-        <span class="row-name">{t("sidebar.components")}</span>
+      <ScreenRow screen="settings" icon={Settings} name={t("settings.title")} onChosen={onChosen} />
+      <ScreenRow screen="bus" icon={Activity} name={t("bus.title")} onChosen={onChosen}>
         {bad > 0 && (
           <span class="row-word">
             <span aria-hidden="true">▲</span> {bad}
+            <span class="unseen"> {t("component.down")}</span>
           </span>
         )}
-      </button>
-      <ScreenRow screen="settings" icon={Settings} name={t("settings.title")} onChosen={onChosen} />
+      </ScreenRow>
     </footer>
   );
 }

@@ -6,11 +6,10 @@ import { signal } from "@preact/signals";
 import type { Problem } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { effectOf, isAway } from "../monitor/component";
-import { RestartButton } from "../monitor/ComponentPanel";
+import { RestartButton } from "../monitor/RestartButton";
 import { components, config, store } from "./app";
 import { now } from "./format";
 import { Icon } from "./icon";
-import { showComponents } from "./pane";
 import { goTo, route } from "./route";
 
 /** Shorter than this is nothing to trouble anybody with. */
@@ -96,9 +95,11 @@ function ComponentStrips(): JSX.Element | null {
           <Icon of={TriangleAlert} />
           <span class="strip-text">{effectOf(component)}</span>
           <RestartButton component={component} />
-          <button type="button" class="button" onClick={showComponents}>
-            {t("component.show")}
-          </button>
+          {route.value.at !== "bus" && (
+            <button type="button" class="button" onClick={() => goTo("bus")}>
+              {t("component.show")}
+            </button>
+          )}
         </Strip>
       ))}
     </>

@@ -68,6 +68,10 @@ export function size(bytes: number): string {
 }
 
 export function lasted(ms: number): string {
+  if (ms >= 3_600_000) {
+    const minutes = Math.floor(ms / 60_000);
+    return t("time.hours", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
+  }
   if (ms >= 60_000) return t("time.minutes", { count: Math.round(ms / 60_000) });
   if (ms >= 9_500) return t("time.seconds", { count: Math.round(ms / 1_000) });
   return t("time.seconds", { count: Math.round(ms / 100) / 10 });

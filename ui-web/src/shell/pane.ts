@@ -4,7 +4,6 @@ import { signal } from "@preact/signals";
 export type Pane =
   | { shows: "members" }
   | { shows: "agents" }
-  | { shows: "components" }
   | { shows: "logs"; agent: string };
 
 const KEY = "sk.pane";
@@ -15,7 +14,7 @@ export const pane = signal<Pane | null>(restored());
 function restored(): Pane | null {
   const kept = localStorage.getItem(KEY);
   if (!matchMedia(WIDE).matches) return null;
-  return kept === "members" || kept === "agents" || kept === "components" ? { shows: kept } : null;
+  return kept === "members" || kept === "agents" ? { shows: kept } : null;
 }
 
 function show(next: Pane | null): void {
@@ -31,10 +30,6 @@ export function showAgents(): void {
   show({ shows: "agents" });
 }
 
-export function showComponents(): void {
-  show({ shows: "components" });
-}
-
 export function showLogs(agent: string): void {
   show({ shows: "logs", agent });
 }
@@ -43,6 +38,6 @@ export function closePane({ onlyOverlay = false } = {}): void {
   if (!onlyOverlay || !matchMedia(WIDE).matches) show(null);
 }
 
-export function toggle(what: "members" | "agents" | "components"): void {
+export function toggle(what: "members" | "agents"): void {
   show(pane.value?.shows === what ? null : { shows: what });
 }
