@@ -65,7 +65,7 @@ export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
           key={id}
           channel={id}
           state={state}
-          beginning={<Beginning channel={channel} empty={state.messages.length === 0} />}
+          beginning={<Beginning channel={channel} empty={state.messages.every(({ role }) => role === "system")} />}
           onReady={(jump) => (toEnd.current = jump)}
         />
       )}
@@ -154,7 +154,7 @@ function Member({ name, usage }: { name: string; usage: Usage | undefined }): JS
     <span class="head-member">
       {agent !== undefined && <AgentMark agent={agent} />}
       <span class="head-name">{titleOf(name)}</span>
-      {usage !== undefined && <UsageMeter agent={name} usage={usage} />}
+      {usage !== undefined && <UsageMeter agent={name} usage={usage} short />}
     </span>
   );
 }

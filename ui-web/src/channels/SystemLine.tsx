@@ -34,7 +34,8 @@ export function SystemLine({ message }: { message: Message }): JSX.Element {
 }
 
 /** What a rule did and why nobody answers is no failure. */
-function Reason({ code, problem }: { code: string; problem: Problem }): JSX.Element {
+function Reason({ code, problem }: { code: string; problem: Problem }): JSX.Element | null {
+  if (code === "no-recipient" && agents.value.length > 0) return null; // the buttons say it
   if (MILD.has(code)) return <p>{problemText(problem)}</p>;
   return <AgentError problem={problem} />;
 }

@@ -62,7 +62,7 @@ function Said({ view, channel }: { view: PreviewView; channel: Channel }): JSX.E
         </span>
       )}
       {answering.length === 0 && problem !== undefined && (
-        <span class="who-problem">{t("who.nobody", { reason: problemText(problem) })}</span>
+        <span class="who-problem">{problemText(problem)}</span>
       )}
       {unknown.map((name) => (
         <span key={name} class="chip chip-warn">

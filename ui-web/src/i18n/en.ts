@@ -104,7 +104,6 @@ export const en = {
   "suggest.joins": "will join",
   "suggest.asking": "Asking {agents} for commands…",
   "who.then": ", then ",
-  "who.nobody": "Nobody will answer: {reason}",
   "who.unknown": "nobody is called @{name}",
   "who.joins": "joins",
   "who.starts": "will start",

@@ -93,7 +93,6 @@ export const fr = {
   "suggest.joins": "rejoindra le canal",
   "suggest.asking": "On demande ses commandes à {agents}…",
   "who.then": ", puis ",
-  "who.nobody": "Personne ne répondra : {reason}",
   "who.unknown": "personne ne s’appelle @{name}",
   "who.joins": "rejoint le canal",
   "who.starts": "sera démarré",
