@@ -65,12 +65,36 @@ class Screen:
     def stop(self) -> Locator:
         return self.page.get_by_role("main").get_by_role("button", name="Stop", exact=True)
 
+    @property
+    def who(self) -> Locator:
+        """Under the composer: who will answer."""
+        return self.page.get_by_role("main").locator(".who")
+
+    @property
+    def dialog(self) -> Locator:
+        return self.page.get_by_role("dialog")
+
+    def row(self, name: str) -> Locator:
+        """A conversation in the list."""
+        return self.sidebar.get_by_role("button", name=name)
+
     # --- what a person does -----------------------------------------------------------------
 
     def talk_to(self, title: str) -> None:
         self.sidebar.get_by_role("listitem").filter(has_text=title).get_by_role("button").click()
         expect(self.composer).to_be_visible(timeout=PATIENCE)
         # Its messages are there, too: before that, they can't be counted.
+        expect(self.page.get_by_role("log", name="Messages")).to_be_visible(timeout=PATIENCE)
+
+    def create(self, name: str, *members: str) -> None:
+        """Make a channel with these agents (by title) and go there."""
+        self.sidebar.get_by_role("button", name="Create a channel").first.click()
+        self.dialog.get_by_label("Name").fill(name)
+        for title in members:
+            self.dialog.get_by_role("checkbox", name=title).check()
+        self.dialog.get_by_role("button", name="Create", exact=True).click()
+        expect(self.dialog).to_have_count(0, timeout=PATIENCE)
+        expect(self.page.get_by_role("heading", name=f"# {name}").first).to_be_visible()
         expect(self.page.get_by_role("log", name="Messages")).to_be_visible(timeout=PATIENCE)
 
     def send(self, text: str) -> None:

@@ -1,0 +1,121 @@
+"""Channels in the page: made, filled, talked in, and given up."""
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from sk_demo.scenes import long_text
+from tests.e2e.screen import PATIENCE, Screen
+from tests.support.instance import TestInstance
+
+pytestmark = [pytest.mark.process, pytest.mark.browser]
+
+
+def test_a_channel_is_made_renamed_and_deleted(screen: Screen) -> None:
+    screen.create("plans", "Demo")
+    expect(screen.row("plans")).to_have_attribute("aria-current", "page")
+    screen.page.get_by_role("button", name="Members and details").click()
+    details = screen.page.get_by_role("region", name="Members and details")
+    details.get_by_role("button", name="Rename").click()
+    screen.dialog.get_by_label("Name").fill("designs")
+    screen.dialog.get_by_label("Description").fill("what it is to look like")
+    screen.dialog.get_by_role("button", name="Rename").click()
+    expect(screen.row("designs")).to_be_visible(timeout=PATIENCE)
+    expect(details.get_by_text("what it is to look like")).to_be_visible(timeout=PATIENCE)
+    details.get_by_role("button", name="Delete").click()
+    expect(screen.dialog).to_contain_text("Delete # designs?")
+    screen.dialog.get_by_role("button", name="Delete").click()
+    expect(screen.row("designs")).to_have_count(0, timeout=PATIENCE)
+    expect(screen.dialog).to_have_count(0, timeout=PATIENCE)
+
+
+def test_a_taken_name_is_refused_and_what_was_typed_stays(screen: Screen) -> None:
+    screen.create("taken")
+    screen.sidebar.get_by_role("button", name="Create a channel").first.click()
+    screen.dialog.get_by_label("Name").fill("Taken")
+    screen.dialog.get_by_role("button", name="Create", exact=True).click()
+    expect(screen.dialog.get_by_role("alert")).to_be_visible(timeout=PATIENCE)
+    expect(screen.dialog.get_by_label("Name")).to_have_value("Taken")
+    screen.page.keyboard.press("Escape")
+    expect(screen.dialog).to_have_count(0)
+
+
+def test_members_are_invited_and_removed(screen: Screen) -> None:
+    screen.create("crew", "Demo")
+    screen.page.get_by_role("button", name="Members and details").click()
+    screen.page.get_by_role("button", name="Invite Slow Poke").click()
+    expect(screen.last).to_contain_text("Slow Poke joined", timeout=PATIENCE)
+    screen.page.get_by_role("button", name="Remove Demo from this channel").click()
+    expect(screen.last).to_contain_text("Demo left", timeout=PATIENCE)
+
+
+def test_who_will_answer_is_said_before_it_is_sent(screen: Screen) -> None:
+    screen.create("who", "Demo")
+    for text, said in (
+        ("hello", "→ Demo"),
+        ("@slowpoke and @demo", r"→ Slow Poke \(joins.*\), then Demo"),
+        ("@nobody", "nobody is called @nobody"),
+    ):
+        screen.composer.fill(text)
+        expect(screen.who).to_contain_text(re.compile(said), timeout=PATIENCE)
+
+
+def test_where_nobody_is_to_answer_a_button_mentions_somebody(screen: Screen) -> None:
+    screen.create("shy", "Demo", "Slow Poke")
+    screen.send("hello")
+    nobody = screen.messages.filter(has_text="Nobody to answer")
+    nobody.get_by_role("button", name="@demo").click()
+    expect(screen.composer).to_be_focused()
+    expect(screen.composer).to_have_value("@demo ")
+    screen.page.keyboard.type("think")
+    screen.page.keyboard.press("Enter")
+    expect(screen.last).to_contain_text("I thought about it first", timeout=PATIENCE)
+
+
+def test_two_agents_answer_one_after_the_other(screen: Screen) -> None:
+    screen.create("both", "Demo", "Slow Poke")
+    screen.composer.fill("@demo, @slowpoke: think")
+    screen.composer.press("Enter")
+    answers = screen.messages.filter(has_text="I thought about it first")
+    expect(answers).to_have_count(2, timeout=PATIENCE)
+    screen.await_end()
+    expect(answers.nth(0)).to_contain_text("Demo")
+    expect(answers.nth(1)).to_contain_text("Slow Poke")
+
+
+def test_what_an_agent_says_elsewhere_is_unread_until_it_is_seen(
+    screen: Screen, instance: TestInstance
+) -> None:
+    screen.create("elsewhere", "Demo")
+    screen.send("think")
+    screen.await_end()
+    screen.create("here", "Slow Poke")
+    row = screen.row("elsewhere")
+    instance.cli("send", "elsewhere", "think", "--wait")
+    expect(row).to_contain_text("1 unread", timeout=PATIENCE)
+    expect(screen.page).to_have_title(re.compile(r"^\(\d+\) "), timeout=PATIENCE)
+    screen.page.reload()
+    expect(row).to_contain_text("1 unread", timeout=PATIENCE)
+    screen.page.keyboard.press("Alt+Shift+ArrowUp")
+    expect(screen.page.get_by_role("separator").get_by_text("new")).to_be_visible(timeout=PATIENCE)
+    expect(row).not_to_contain_text("unread", timeout=PATIENCE)
+
+
+def test_two_tabs_and_the_command_line_agree(
+    screen: Screen, context: BrowserContext, instance: TestInstance
+) -> None:
+    screen.create("agreed", "Demo")
+    other = Screen(context.new_page(), instance)
+    other.open()
+    other.row("agreed").click()
+    instance.cli("send", "agreed", "think", "--wait")
+    other.send("long 300")
+    for tab in (screen, other):
+        tab.await_words(300)
+        tab.await_end()
+        assert tab.words() == long_text(300).split()
+        expect(tab.messages.filter(has_text="I thought about it first")).to_have_count(1)
+    kept = instance.lines("channels", "messages", "agreed")
+    said = [message for message in kept if message["role"] == "agent"]
+    assert said[-1]["parts"][-1]["text"].split() == long_text(300).split()
