@@ -232,13 +232,8 @@ class Playbook:
         return [(one.code, one.agent) for one in told if one.code is not None]
 
     def prompts(self, name: str) -> list[str]:
-        """The message that each prompt to the agent ends with, of all times."""
-        frames = [json.loads(one.line) for one in self.all_sent(name)]
-        return [
-            one["params"]["prompt"][-1]["text"]
-            for one in frames
-            if one.get("method") == "session/prompt"
-        ]
+        """The message that each prompt to the agent asks it to answer, of all times."""
+        return [asked(json.loads(one.line)) for one in self.all_sent(name) if _prompts(one)]
 
     def answered(self, message: str) -> list[tuple[str, str | None]]:
         """What stands in answer to a message by now, as (agent, how it ended)."""
@@ -266,6 +261,16 @@ class Playbook:
     def script(self) -> str:
         """What was said last, readable, for the message of a failed test."""
         return "\n".join(repr(one) for one in self.said if not isinstance(one, MemoryChanged))
+
+
+def _prompts(sent: DoSend) -> bool:
+    return bool(json.loads(sent.line).get("method") == "session/prompt")
+
+
+def asked(frame: dict[str, Any]) -> str:
+    """The message to answer in a ``session/prompt``: in a channel a request stands behind it."""
+    texts = [block["text"] for block in frame["params"]["prompt"]]
+    return str(texts[-2 if "] End of the message." in texts[-1] else -1])
 
 
 def folded(log: list[Event]) -> dict[str, Any]:
