@@ -107,6 +107,22 @@ def said(output: bytes) -> Environment | None:
     )
 
 
+class _Heard(asyncio.SubprocessProtocol):
+    """What a process printed, and that it is over: ended, its output at its end or given up."""
+
+    def __init__(self) -> None:
+        self.output = bytearray()
+        self.over = asyncio.Event()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        del fd
+        self.output += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self.over.set()
+
+
 async def _output(shell: str, variables: dict[str, str]) -> bytes:
     """What the shell prints when asked.
 
@@ -116,7 +132,8 @@ async def _output(shell: str, variables: dict[str, str]) -> bytes:
     """
     question = f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(_ASK)}"
     # In a session of its own an interactive shell can't reach for our terminal.
-    process = await asyncio.create_subprocess_exec(
+    transport, heard = await asyncio.get_running_loop().subprocess_exec(
+        _Heard,
         shell,
         "-lic",
         question,
@@ -129,8 +146,11 @@ async def _output(shell: str, variables: dict[str, str]) -> bytes:
     )
     try:
         async with asyncio.timeout(PATIENCE):
-            output, _ = await process.communicate()
+            await heard.over.wait()
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    return output
+            os.killpg(transport.get_pid(), signal.SIGKILL)
+        # Something that left the session may hold the pipe open for good: it is read no further.
+        transport.close()
+        await heard.over.wait()
+    return bytes(heard.output)
