@@ -38,7 +38,7 @@ ui:
 test: check
 	@$(PY) deploy/page.py build
 	$(PY) deploy/page.py test
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(PY) -m pytest -q -n $(WORKERS)
 
 check:
 	@deploy/prepare dev

@@ -9,9 +9,22 @@ together in one worker; every other test goes to whichever worker is free.
 
 import os
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# An example's time says how busy the machine is. In CI the same examples are tried each time: what
+# chance finds belongs to whoever changes something, not to whoever waits for a green light.
+settings.register_profile(
+    "tests",
+    deadline=None,
+    derandomize=os.environ.get("CI") == "true",
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("tests")
 
 # Inherited by whatever the tests start, agents and what these start included.
 _MARK = "OF_TEST_RUN"
@@ -44,32 +57,36 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        items.sort(key=lambda item: not _is_quick(item))
-        return
-    # What takes longest begins first, so that no worker has much left when the others are done.
-    items.sort(key=lambda item: (_is_quick(item), not _stays_with_its_file(item)))
-    for item in items:
-        if _is_quick(item) or _stays_with_its_file(item):
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}.{item.path.stem}"))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        # What takes longest begins first, so that no worker has much left when the others are done.
+        items.sort(key=lambda item: (_is_quick(item.path), not _stays_together(item.path)))
+    else:
+        items.sort(key=lambda item: not _is_quick(item.path))
 
 
-def _is_quick(item: pytest.Item) -> bool:
-    return "unit" in item.path.parts
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        """By file where its tests belong together, else one by one, in the order of collection."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, _ = nodeid.partition("::")
+            return file if _stays_together(config.rootpath / file) else nodeid
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
 
 
-def _stays_with_its_file(item: pytest.Item) -> bool:
-    """Whether it shares something with other tests of its file, an instance above all."""
-    fixtures = item._fixtureinfo.name2fixturedefs.values()  # type: ignore[attr-defined]
-    return any(one.scope == "module" for those in fixtures for one in those)
+def _is_quick(file: Path) -> bool:
+    return "unit" in file.parts
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Name a test as one names it at the command line, without the group that xdist adds."""
-    if not os.environ.get("PYTEST_XDIST_WORKER") and report.nodeid.rfind("@") > report.nodeid.rfind(
-        "]"
-    ):
-        report.nodeid = report.nodeid.rpartition("@")[0]
+@cache
+def _stays_together(file: Path) -> bool:
+    """Whether a file's tests share something that is dear, an instance above all."""
+    shared = 'scope="module"'
+    sources = (file, file.with_name("conftest.py"))
+    return _is_quick(file) or any(one.exists() and shared in one.read_text() for one in sources)
