@@ -8,19 +8,17 @@ import { compareIds } from "../bus/conversation";
 import type { ConversationState } from "../bus/conversation";
 import { RefusedError } from "../bus/socket";
 import type { Message } from "../bus/schema.gen";
-import { language, t } from "../i18n/translate";
-import { asked, NONE, over, outbox, permissions, store } from "../shell/app";
-import { dayName, dayOf, now } from "../shell/format";
+import { t } from "../i18n/translate";
+import { outbox, store } from "../shell/app";
 import { Icon } from "../shell/icon";
+import { firstVisible, rowOf, type Anchor } from "./anchor";
 import { Follower } from "./follow";
-import { MessageRow } from "./Message";
 import { OutgoingRow } from "./OutgoingRow";
 import { finished, firstUnread } from "./reading";
+import { Rows } from "./Rows";
 import { attentive, read, readUpTo, watched } from "./unread";
 import { atEnd, earlier, indexOf, later, shown, type First } from "./window";
 
-/** Messages of one author within this time stand together. */
-const TOGETHER = 300_000;
 /** So near to an end of what is shown, the next page is fetched. */
 const NEAR = 600;
 
@@ -30,11 +28,6 @@ interface Props {
   beginning: JSX.Element;
   /** Called with a way to jump to the end, for whoever sends. */
   onReady: (toEnd: () => void) => void;
-}
-
-interface Anchor {
-  readonly id: string;
-  readonly top: number;
 }
 
 export function MessageList({ channel, state, beginning, onReady }: Props): JSX.Element {
@@ -181,73 +174,6 @@ function firstNew(channel: string, messages: readonly Message[]): string | null 
   return mark === null ? null : firstUnread(messages, mark);
 }
 
-interface RowsProps {
-  rows: readonly Message[];
-  state: ConversationState;
-  /** The first that was new when the reader came; it stays marked until he leaves. */
-  unread: string | null;
-}
-
-function Rows({ rows, state, unread }: RowsProps): JSX.Element {
-  const today = dayOf(now.value);
-  const channel = rows[0]?.channel;
-  const count = permissions.value.filter((one) => one.channel === channel).length;
-  let before = 0;
-  return (
-    <>
-      {rows.map((message, index) => {
-        const last = rows[index - 1];
-        const day = last === undefined || dayOf(last.createdAt) !== dayOf(message.createdAt);
-        const requests = asked.value.get(message.id) ?? NONE;
-        const row = (
-          <MessageRow
-            key={message.id}
-            message={message}
-            joined={!day && message.id !== unread && last !== undefined && together(last, message)}
-            times={state.times[message.id]}
-            asked={requests}
-            over={over.value.get(message.id) ?? NONE}
-            count={requests.length === 0 ? 0 : count}
-            before={requests.length === 0 ? 0 : before}
-            language={language.value}
-          />
-        );
-        before += requests.length;
-        return [
-          day && <DayLine key={`day ${message.id}`} at={message.createdAt} today={today} />,
-          message.id === unread && <NewLine key="new" />,
-          row,
-        ];
-      })}
-    </>
-  );
-}
-
-function DayLine({ at, today }: { at: number; today: number }): JSX.Element {
-  return (
-    <div class="day">
-      <span>{dayName(at, today)}</span>
-    </div>
-  );
-}
-
-function NewLine(): JSX.Element {
-  return (
-    <div class="day day-new" role="separator">
-      <span>{t("channel.newLine")}</span>
-    </div>
-  );
-}
-
-function together(one: Message, other: Message): boolean {
-  return (
-    one.role !== "system" &&
-    one.role === other.role &&
-    one.agent === other.agent &&
-    other.createdAt - one.createdAt < TOGETHER
-  );
-}
-
 function newest(messages: readonly Message[]): string | null {
   let last: string | null = null;
   for (const { id } of messages) if (last === null || compareIds(id, last) > 0) last = id;
@@ -258,19 +184,4 @@ function newerThan(messages: readonly Message[], seen: string | null): number {
   return messages.filter(
     ({ id, role }) => role !== "user" && (seen === null || compareIds(id, seen) > 0),
   ).length;
-}
-
-function rowOf(list: HTMLElement | null, id: string): HTMLElement | null {
-  return list?.querySelector<HTMLElement>(`[data-message="${CSS.escape(id)}"]`) ?? null;
-}
-
-/** The first row that reaches into view, and where its top is. */
-function firstVisible(list: HTMLElement | null): Anchor | null {
-  if (list === null) return null;
-  const { top } = list.getBoundingClientRect();
-  for (const row of list.querySelectorAll<HTMLElement>("[data-message]")) {
-    const box = row.getBoundingClientRect();
-    if (box.bottom > top) return { id: row.dataset["message"] ?? "", top: box.top };
-  }
-  return null;
 }
