@@ -6,7 +6,9 @@ it offers is what it does.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from textwrap import shorten
 
+from sk_demo.hearing import asks_for_a_code, code_in, last_code
 from sk_demo.scenes import (
     code,
     crash,
@@ -22,6 +24,8 @@ from sk_demo.scenes import (
     tool,
 )
 from sk_demo.steps import Memory, Scene, said, thought
+
+_RECALLED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,44 @@ def echo(memory: Memory, argument: str) -> Scene:
     return "end_turn"
 
 
+def learn(memory: Memory, argument: str) -> Scene:
+    """Somebody named a code."""
+    del memory
+    yield from said(
+        f"I shall remember the code: **{code_in(argument)}**. Ask me for it, or ask another agent "
+        "in this channel: it reads what we said."
+    )
+    return "end_turn"
+
+
+def tell(memory: Memory, argument: str) -> Scene:
+    """Somebody asks for the code."""
+    del argument
+    found = last_code(memory.heard)
+    if found is None:
+        yield from said(
+            "Nobody has named a code where I could read it. Tell me one: *The code is 4711.*"
+        )
+    else:
+        named, where = found
+        yield from said(f"The code is **{named}**: {where.author} said so.")
+    return "end_turn"
+
+
+def recall(memory: Memory, argument: str) -> Scene:
+    del argument
+    before = memory.heard[:-1]  # without this very question
+    if not before:
+        yield from said("I have heard nothing yet in this conversation.")
+        return "end_turn"
+    quoted = "".join(
+        f"- {one.author}: {shorten(one.text, 120, placeholder=' …')}\n"
+        for one in before[-_RECALLED:]
+    )
+    yield from said(f"What I have heard in this conversation, oldest first:\n\n{quoted}")
+    return "end_turn"
+
+
 def show_help(memory: Memory, argument: str) -> Scene:
     del memory, argument
     yield from said(f"I understand these words, with or without a slash:\n\n{_offers()}")
@@ -79,6 +121,7 @@ SCENES: dict[str, Offer] = {
         Offer("code", "highlighted code", code),
         Offer("table", "a heading, a table and a quotation", table),
         Offer("image", "a picture", image),
+        Offer("recall", "what I have heard in this conversation, and from whom", recall),
         Offer("long", "a long answer, its words numbered", long, hint="number of words"),
         Offer("slow", "a long silence, to be stopped", slow, hint="seconds"),
         Offer("error", "what a failed answer looks like", error),
@@ -91,10 +134,17 @@ SCENES: dict[str, Offer] = {
 def scene_for(prompt: str, memory: Memory) -> Scene:
     """The scene that ``prompt`` asks for.
 
-    In a channel the message comes after what the others said and before a closing request, so
-    the last line that begins with one of our words counts, then any of our words in the last
-    three lines, then whether we have been introduced.
+    A word of ours alone, then a code that is named or asked for. Else the last line that begins
+    with one of our words counts (other clients send what was said and the request to answer in
+    one text), then any of our words in the last three lines, then whether we have been introduced.
     """
+    word, argument = _command(prompt)
+    if word in SCENES and not argument:
+        return SCENES[word].scene(memory, "")
+    if code_in(prompt) is not None:
+        return learn(memory, prompt)
+    if asks_for_a_code(prompt, known=last_code(memory.heard) is not None):
+        return tell(memory, prompt)
     for line in reversed(prompt.splitlines()):
         word, argument = _command(line)
         if word in SCENES:

@@ -7,6 +7,7 @@ clock and no pipe: the shell hands in both.
 from dataclasses import dataclass, field
 from typing import Any
 
+from sk_demo.hearing import YOU, Said, heard
 from sk_demo.messages import Message, refusal, result, update
 from sk_demo.offers import SCENES, scene_for
 from sk_demo.steps import Ask, Crash, Fail, Memory, Pause, Scene, Update, unreachable
@@ -156,10 +157,13 @@ class Agent:
             return [refusal(request, -32602, f"no such session: {session}")]
         if session in self._turns:
             return [refusal(request, -32600, "a prompt of this session is being answered")]
-        text = _text_of(params.get("prompt"))
+        before, message = heard(params.get("prompt"))
         memory.turns += 1
-        memory.used += len(text) // 4
-        self._turns[session] = _Turn(session, request, scene_for(text, memory), now)
+        memory.heard += before
+        memory.used += sum(len(said.text) for said in (*before, Said(message))) // 4
+        scene = scene_for(message, memory)
+        memory.heard.append(Said(message, YOU))
+        self._turns[session] = _Turn(session, request, scene, now)
         return []
 
     def _notified(self, method: Any, params: dict[str, Any]) -> list[Message]:
@@ -274,15 +278,6 @@ def _keep_tools(turn: _Turn, body: dict[str, Any]) -> None:
 def _tokens(body: dict[str, Any]) -> int:
     """About as many tokens as a model would have spent on an update."""
     return 1 + len(str(body.get("content", ""))) // 60
-
-
-def _text_of(prompt: Any) -> str:
-    """The last text of a prompt: what stands before it tells of the past."""
-    if not isinstance(prompt, list):
-        return ""
-    texts = [block.get("text") for block in prompt if isinstance(block, dict)]
-    said = [text for text in texts if isinstance(text, str)]
-    return said[-1] if said else ""
 
 
 def _option_of(message: Message) -> str | None:

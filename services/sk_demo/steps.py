@@ -9,6 +9,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from sk_demo.hearing import Said
+
 _CHUNKS = re.compile(r"\s*\S+\s*")
 
 
@@ -59,12 +61,16 @@ Part = Generator[Step, str | None, None]
 
 @dataclass(slots=True)
 class Memory:
-    """What the agent remembers of one session; ``used`` tokens, the instructions of a model too."""
+    """What the agent remembers of one session; ``used`` tokens, the instructions of a model too.
+
+    ``heard``: everything that it was told, oldest first.
+    """
 
     turns: int = 0
     tools: int = 0
     used: int = 850
     allowed: set[str] = field(default_factory=set)
+    heard: list[Said] = field(default_factory=list)
 
     def tool_id(self) -> str:
         self.tools += 1

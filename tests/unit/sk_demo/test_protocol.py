@@ -285,3 +285,35 @@ def test_a_bad_request_gets_the_error_that_says_so(message: Any, code: int) -> N
 def test_nothing_but_initialize_is_answered_first() -> None:
     (answer,) = Agent(pace=0).handle({"id": 1, "method": "session/new", "params": {}}, 0)
     assert answer["error"]["code"] == -32600
+
+
+def test_a_code_that_was_named_is_remembered_and_told() -> None:
+    client = Client()
+    client.prompt("@demo the code is 4711")
+    client.play()
+    assert "4711" in client.text
+    client.sent.clear()
+    client.prompt("what was the code?")
+    client.play()
+    assert client.text == "The code is **4711**: you said so."
+
+
+def test_a_code_is_read_in_what_the_others_said() -> None:
+    client = Client()
+    told = "[0123456789ab] alice:\nThe code is heron."
+    texts = ["These are new to you.\n\n" + told, "which code?", "\n\n[0123456789ab] End."]
+    blocks = [{"type": "text", "text": text} for text in texts]
+    params = {"sessionId": client.session, "prompt": blocks}
+    client.send({"jsonrpc": "2.0", "id": 7, "method": "session/prompt", "params": params})
+    client.play()
+    assert client.text == "The code is **heron**: alice said so."
+
+
+def test_recall_lists_what_was_heard() -> None:
+    client = Client()
+    client.prompt("recall")
+    client.play()
+    assert client.text == "I have heard nothing yet in this conversation."
+    client.prompt("/recall")
+    client.play()
+    assert client.text.endswith("oldest first:\n\n- you: recall\n")
