@@ -91,10 +91,70 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
     "no-such-component": "Il n’y a pas de composant {component}.",
     "unreachable": "Le service ne répond pas pour le moment ; réessayez.",
     "not-offered": "Ce n’est pas encore proposé.",
-    "missing-field": "{field} manque.",
-    "no-such-folder": "Le dossier {path} n’existe pas.",
-    "unset-variable": "La variable {name} n’est pas définie là où Sidekicks a été lancé.",
-    "unknown-kind": "Aucun appel d’outil d’ACP n’est du genre {kind}.",
+    # What is wrong with a configuration file, as sk-config says it.
+    "yaml-tab": "Une tabulation n’a pas sa place ici : indentez avec des espaces.",
+    "yaml-documents": "Un seul document suffit : retirez ce qui suit ---.",
+    "yaml-alias": "Un alias (*) sans son ancre (&) : mettez la valeur entre guillemets.",
+    "yaml-anchor": "Cette ancre (&) existe déjà plus haut : renommez-la.",
+    "yaml-colon": "Un deux-points est inattendu ici : vérifiez l’indentation, cherchez plus haut un deux-points sans espace derrière, ou mettez des guillemets.",
+    "yaml-dash": "Un élément de liste (-) ne peut pas commencer ici : mettez-le sur sa propre ligne.",
+    "yaml-list": "Une liste entre crochets n’est pas fermée : il manque une virgule ou un ].",
+    "yaml-mapping": "Un ensemble entre accolades n’est pas fermé : il manque une virgule ou l’accolade.",
+    "yaml-no-colon": "Il manque un deux-points après la clé.",
+    "yaml-indentation": "Ceci ne va pas avec les lignes du dessus : vérifiez l’indentation.",
+    "yaml-quotes": "Des guillemets ouverts ne sont jamais fermés.",
+    "yaml-start": "Un texte ne peut pas commencer par {character} : mettez-le entre guillemets.",
+    "yaml-escape": "Entre guillemets doubles, une barre oblique inverse a un autre sens : doublez-la, ou prenez des guillemets simples.",
+    "yaml-open": "Un crochet ou une accolade ouverts ne sont jamais fermés.",
+    "yaml-value": "Il manque une valeur ici.",
+    "yaml-character": "Un caractère qui ne peut pas figurer en YAML : retirez-le.",
+    "yaml": "Ceci ne se lit pas comme du YAML : vérifiez les guillemets et l’indentation.",
+    "unknown-tag": "Une étiquette YAML (point d’exclamation) qui n’a pas de sens ici : retirez-la.",
+    "bad-key": "Une clé est un texte simple.",
+    "bad-merge": "<< prend un ensemble de champs, ou une liste de tels ensembles.",
+    "bad-value": "Cette valeur n’est pas ce que dit son étiquette ou son aspect : mettez-la entre guillemets.",
+    "bad-character": "Un caractère qui ne peut pas figurer dans un texte ici.",
+    "duplicate-key": "{key} figure ici une seconde fois (d’abord à la ligne {first}).",
+    "too-deep": "Les valeurs sont imbriquées trop profondément, ou sans fin.",
+    "too-many": "Plus de {limit} valeurs.",
+    "file-too-long": "Le fichier dépasse {limit} caractères.",
+    "not-utf8": "Le fichier doit être un texte en UTF-8 ; il y a autre chose ici.",
+    "no-mapping": "Le fichier est un ensemble de champs, tels que agents et limits.",
+    "wrong-type": (
+        "L’entrée {entry} de {field} doit être {expected}, mais est {given} : {hint}.",
+        "L’entrée {entry} de {field} doit être {expected}, mais est {given}.",
+        "{field} doit être {expected}, mais est {given} : {hint}.",
+        "{field} doit être {expected}, mais est {given}.",
+    ),
+    "unknown-field": (
+        "Champ inconnu {field} : {nearest} se place sous {section}.",
+        "Champ inconnu {field} : vouliez-vous dire {nearest} ?",
+        "Champ inconnu {field} ; ici sont connus {known}.",
+    ),
+    "missing-field": (
+        "Un serveur MCP du type {kind} demande {field}.",
+        "{field} manque.",
+    ),
+    "out-of-range": (
+        "{field} est l’un de : {expected}.",
+        "{field} vaut au moins {least}.",
+        "{field} a au plus {most} {unit}.",
+        "{field} vaut au plus {most}.",
+        "De {low} à {high}, ou {never}.",
+        "De {low} à {high}.",
+        "{field} ne peut pas être vide.",
+    ),
+    "odd-number": "YAML lit ceci comme {number} : écrivez-le ainsi.",
+    "bad-name": "Un nom a de 1 à 32 lettres, chiffres, - _ ou . et commence et finit par une lettre ou un chiffre.",
+    "bad-duration": "Une durée s’écrit 90s, 10m, 1h30m, 0 ou never.",
+    "bad-variable-name": "Le nom d’une variable n’est pas vide et n’a pas de =.",
+    "duplicate-name": "Un second agent nommé {name} (le premier est {first}) ; majuscules et minuscules ne comptent pas.",
+    "unset-variable": "La variable {name} n’est pas définie là où Sidekicks a été lancé : définissez-la et relancez Sidekicks.",
+    "unfilled-variable": "{variable} n’est pas remplacé : écrivez {braced}.",
+    "no-such-folder": "Le dossier {path} n’existe pas : créez-le, ou nommez-en un autre.",
+    "unknown-kind": "Aucun appel d’outil d’ACP n’est du genre {kind} ; sont connus {known}.",
+    "file-changed": "Le fichier a changé depuis qu’il a été lu : rechargez-le d’abord.",
+    "unwritable": "{path} ne peut pas être écrit : {reason}.",
     "closed": "La connexion à sk-{service} a été coupée ; réessayez.",
     "command-id-used": "L’identifiant {id} est déjà celui d’une autre demande ; prenez-en un autre.",
     "fault": "Sidekicks a échoué sur cette demande ; le journal de sk-router dit pourquoi.",
@@ -113,6 +173,41 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
 }
 
 
+# What the params `expected`, `given`, `hint`, `unit` and `reason` may hold: English in themselves.
+WORDS: dict[str, str] = {
+    "text": "du texte",
+    "a whole number": "un nombre entier",
+    "true or false": "true ou false",
+    "a list": "une liste",
+    "a mapping": "un ensemble de champs",
+    "a mapping of fields": "un ensemble de champs",
+    "true or false (as YAML reads yes, no, on and off)": "true ou false (ainsi YAML lit yes, no, on et off)",
+    "a number (as YAML reads 8080, 012 and 12:30)": "un nombre (ainsi YAML lit 8080, 012 et 12:30)",
+    "a date": "une date",
+    "a tagged value": "une valeur étiquetée",
+    "an unreadable value": "illisible",
+    "empty": "vide",
+    "put it in quotes": "mettez-le entre guillemets",
+    "take the quotes away": "retirez les guillemets",
+    "write it with digits alone": "écrivez-le en chiffres seuls",
+    "write [ ] around it, or each entry in a line that begins with -": "mettez-le entre [ ], ou chaque élément sur une ligne qui commence par -",
+    "characters": "caractères",
+    "entries": "éléments",
+    "Permission denied": "accès refusé",
+    "Is a directory": "c’est un dossier",
+    "Not a directory": "ce n’est pas un dossier",
+    "No such file or directory": "fichier ou dossier inexistant",
+    "No space left on device": "plus de place sur le disque",
+    "Read-only file system": "système de fichiers en lecture seule",
+    "File name too long": "nom trop long",
+    "Too many levels of symbolic links": "trop de liens à suivre",
+    "it is no ordinary file": "ce n’est pas un fichier ordinaire",
+    "it is too large to be a configuration": "c’est trop grand pour une configuration",
+    "it is no UTF-8 text": "ce n’est pas un texte en UTF-8",
+}
+WORDED = ("expected", "given", "hint", "unit", "reason")
+
+
 def in_french(problem: Problem) -> str | None:
     """The problem in French; ``None`` where its kind or its params aren't known here."""
     known = PROBLEMS.get(problem.id, ())
@@ -127,4 +222,6 @@ def in_french(problem: Problem) -> str | None:
 class _Spoken(dict[str, object]):
     def __getitem__(self, key: str) -> object:
         value = super().__getitem__(key)
+        if key in WORDED and isinstance(value, str):
+            value = WORDS.get(value, value)
         return f"{value:g}".replace(".", ",") if isinstance(value, float) else value

@@ -192,7 +192,16 @@ def problems_in_french() -> str:
         f"  {json.dumps(id_)}: {json.dumps(known, ensure_ascii=False)},"
         for id_, known in french.PROBLEMS.items()
     ]
-    return "\n".join([*lines, "};"]) + "\n"
+    words = json.dumps(french.WORDS, ensure_ascii=False, indent=2)
+    lines += [
+        "};",
+        "",
+        "// What some params may hold, English in themselves; and which params those are.",
+        f"export const wordsInFrench: Readonly<Record<string, string>> = {words};",
+        "",
+        f"export const wordedParams: readonly string[] = {json.dumps(french.WORDED)};",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 # --- the reference page ---------------------------------------------------------------------

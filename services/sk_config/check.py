@@ -4,8 +4,9 @@ Nothing here reads a file or knows what is in force. A verdict with a problem ha
 """
 
 import difflib
+import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -51,6 +52,7 @@ def check(text: str, surroundings: Surroundings) -> Verdict:
     file = _file(tree, findings)
     definitions: list[Definition] = []
     if file is not None:
+        _numbers(tree, findings)
         _names(file, findings)
         for index, agent in enumerate(file.agents):
             _servers(agent, ("agents", index, "mcpServers"), findings)
@@ -75,6 +77,8 @@ class _Findings:
     def __init__(self, tree: Tree) -> None:
         self._places = tree.places
         self._found = list(tree.problems)
+        # What can't be read is not judged as well.
+        self._unread = {(one.line, one.column) for one in tree.problems}
 
     def tell(self, at: Path, made: Problem, *, key: bool = False) -> None:
         """Note ``made`` at the value there (or at its key); without a place, at what holds it."""
@@ -84,16 +88,9 @@ class _Findings:
         line, column = (1, 1) if place is None else (place.line, place.column)
         if key and place is not None:
             line, column = place.key_line, place.key_column
-        self._found.append(
-            Problem(
-                id=made.id,
-                message=made.message,
-                params=made.params,
-                line=line,
-                column=column,
-                warning=made.warning,
-            )
-        )
+        elif (line, column) in self._unread:
+            return
+        self._found.append(replace(made, line=line, column=column))
 
     def sorted(self, secrets: frozenset[str]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
         """(problems, warnings) in the file's order, without secrets; the first hundred each."""
@@ -116,7 +113,7 @@ def _file(tree: Tree, findings: _Findings) -> schema.File | None:
         return None
     if tree.data is not None and not isinstance(tree.data, dict):
         message = "the file is a mapping of fields, such as agents: and limits:"
-        findings.tell((), problem("wrong-type", message))
+        findings.tell((), problem("no-mapping", message))
         return None
     try:
         return schema.File.model_validate(tree.data or {})
@@ -181,12 +178,16 @@ def _tell(detail: Any, findings: _Findings) -> None:
 
 
 def _wrong_type(at: Path, noun: str, given: Any) -> Problem:
-    what = _described(given)
-    subject = f"entry {at[-1] + 1} of {at[-2]}" if isinstance(at[-1], int) else str(at[-1])
     message = "{field} must be {expected}, but is {given}"
-    if noun == "text" and not isinstance(given, dict | list) and given is not None:
-        message += ": put it in quotes"
-    return problem("wrong-type", message, field=subject, expected=noun, given=what)
+    params: dict[str, object] = {"field": str(at[-1])}
+    if isinstance(at[-1], int):
+        message = "entry {entry} of " + message
+        params = {"field": str(at[-2]), "entry": at[-1] + 1}
+    hint = _hint(noun, given)
+    if hint is not None:
+        message += ": {hint}"
+        params["hint"] = hint
+    return problem("wrong-type", message, **params, expected=noun, given=_described(given))
 
 
 def _described(given: Any) -> str:
@@ -194,7 +195,7 @@ def _described(given: Any) -> str:
         case bool():
             return "true or false (as YAML reads yes, no, on and off)"
         case int() | float():
-            return "a number"
+            return "a number (as YAML reads 8080, 012 and 12:30)"
         case str():
             return "text"
         case list():
@@ -207,6 +208,26 @@ def _described(given: Any) -> str:
             return "empty"
 
 
+def _hint(noun: str, given: Any) -> str | None:
+    """What to do about a value of another type, where that is plain."""
+    match noun, given:
+        case "text", bool() | int() | float() | Odd():
+            return "put it in quotes"
+        case "a whole number", str() if given.strip().isdecimal():
+            return "take the quotes away"
+        case "a whole number", str() if _NUMBER.fullmatch(given.strip()):
+            return "write it with digits alone"
+        case "true or false", str() if given.strip().lower() in _FLAGS:
+            return "take the quotes away"
+        case "a list", _ if given is not None:
+            return "write [ ] around it, or each entry in a line that begins with -"
+    return None
+
+
+_NUMBER = re.compile(r"[+-]?[\d_.,]+(e[+-]?\d+)?", re.IGNORECASE)
+_FLAGS = ("true", "false", "yes", "no", "on", "off")
+
+
 def _unknown(at: Path) -> Problem:
     known = _fields_at(at[:-1])
     name = str(at[-1])
@@ -215,6 +236,13 @@ def _unknown(at: Path) -> Problem:
     if near:
         message = "unknown field {field}: did you mean {nearest}?"
         return problem("unknown-field", message, field=name, nearest=by_folded[near[0]])
+    for section, model in _SECTIONS.items():
+        theirs = {field.casefold(): field for field in model.model_fields}
+        field = theirs.get(name.casefold())
+        if field is not None:
+            place = ": ".join(str(step) for step in section) or "the top"
+            message = "unknown field {field}: {nearest} belongs under {section}"
+            return problem("unknown-field", message, field=name, nearest=field, section=place)
     message = "unknown field {field}; known here are {known}"
     return problem("unknown-field", message, field=name, known=", ".join(known))
 
@@ -235,6 +263,14 @@ def _fields_at(at: Path) -> list[str]:
 
 
 # --- what takes two values, or the vocabulary -----------------------------------------------
+
+
+def _numbers(tree: Tree, findings: _Findings) -> None:
+    """Whole numbers that are in range, and perhaps not the ones that somebody meant."""
+    for at, number in tree.odd_numbers.items():
+        if at == ("limits", "maxRunningAgents"):
+            made = problem("odd-number", "YAML reads this as {number}: write that", number=number)
+            findings.tell(at, _warning(made))
 
 
 def _names(file: schema.File, findings: _Findings) -> None:
@@ -260,6 +296,10 @@ def _servers(agent: schema.AgentSection, at: Path, findings: _Findings) -> None:
             )
 
 
+def _warning(made: Problem) -> Problem:
+    return replace(made, warning=True)
+
+
 def _rules(agent: schema.AgentSection, at: Path, findings: _Findings) -> None:
     for index, rule in enumerate(agent.permissions):
         if rule.kind in schema.TOOL_KINDS:
@@ -271,10 +311,7 @@ def _rules(agent: schema.AgentSection, at: Path, findings: _Findings) -> None:
             kind=rule.kind,
             known=", ".join(schema.TOOL_KINDS),
         )
-        findings.tell(
-            (*at, index, "kind"),
-            Problem(id=made.id, message=made.message, params=made.params, warning=True),
-        )
+        findings.tell((*at, index, "kind"), _warning(made))
 
 
 # --- what may be said aloud -----------------------------------------------------------------

@@ -7,13 +7,13 @@ same way have the same name; another name means that a running agent is outdated
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sk_bus.errors import problem
 from sk_bus.model import Problem
 from sk_config.secrets import secret_parts
-from sk_config.surroundings import Surroundings, UnsetVariableError
+from sk_config.surroundings import Surroundings, UnsetVariableError, unfilled_in
 
 if TYPE_CHECKING:
     from sk_config.schema import AgentSection, McpServer
@@ -48,9 +48,10 @@ def definition(
     fill = _Filler(surroundings, tell)
     env = fill.pairs(agent.env, (*at, "env"))
     search = env.get("PATH", surroundings.variables.get("PATH", ""))
-    cwd = surroundings.place(fill.text(agent.cwd, (*at, "cwd"))) if agent.cwd else None
+    cwd = surroundings.place(fill.path(agent.cwd, (*at, "cwd"))) if agent.cwd else None
     if cwd is not None and not surroundings.directory(cwd):
-        made = problem("no-such-folder", "there is no folder {path}", path=cwd)
+        message = "there is no folder {path} to work in: make it, or name another"
+        made = problem("no-such-folder", message, path=cwd)
         tell((*at, "cwd"), _warning(made))
     servers = [
         _server(server, (*at, "mcpServers", index), search, fill)
@@ -97,7 +98,7 @@ def _named(pairs: dict[str, str]) -> list[dict[str, str]]:
 
 
 def _warning(made: Problem) -> Problem:
-    return Problem(id=made.id, message=made.message, params=made.params, warning=True)
+    return replace(made, warning=True)
 
 
 class _Filler:
@@ -106,21 +107,34 @@ class _Filler:
     def __init__(self, surroundings: Surroundings, tell: Tell) -> None:
         self._surroundings = surroundings
         self._tell = tell
+        self._unset: set[Path] = set()
         self.secrets: set[str] = set()
 
     def text(self, text: str, at: Path) -> str:
         try:
             return self._surroundings.expanded(text)
         except UnsetVariableError as unset:
+            self._unset.add(at)
             self._tell(
                 at,
                 problem(
                     "unset-variable",
-                    "the variable {name} isn't set where Sidekicks was started",
+                    "the variable {name} isn't set where Sidekicks was started: set it there and"
+                    " start Sidekicks again",
                     name=unset.name,
                 ),
             )
             return text
+
+    def path(self, text: str, at: Path) -> str:
+        """As ``text``; in a path nobody means a plain ``$HOME``, as one may in an argument."""
+        name = unfilled_in(text)
+        if name is not None:
+            variable, braced = f"${name}", f"${{{name}}}"
+            message = "{variable} isn't filled in: write {braced}"
+            made = problem("unfilled-variable", message, variable=variable, braced=braced)
+            self._tell(at, _warning(made))
+        return self.text(text, at)
 
     def texts(self, texts: list[str], at: Path) -> list[str]:
         return [self.text(text, (*at, index)) for index, text in enumerate(texts)]
@@ -130,20 +144,23 @@ class _Filler:
         for name, value in pairs.items():
             if not name or "=" in name or "\0" in name:
                 self._tell(
-                    (*at, name), problem("bad-key", "a variable's name is not empty and has no =")
+                    (*at, name),
+                    problem("bad-variable-name", "a variable's name isn't empty and has no ="),
                 )
             made[name] = self.text(value, (*at, name))
             self.secrets.update(secret_parts(made[name]))
         return made
 
     def program(self, command: str, at: Path, search: str) -> str:
-        expanded = self.text(command, at)
+        expanded = self.path(command, at)
         found = self._surroundings.program(expanded, search)
         if found is not None:
             return found
+        if not expanded or at in self._unset:
+            return expanded  # said already
         if "/" in expanded:
-            message = "{command} is no program that can be run"
+            message = "{command} is no program that can be run: install it, or mend the path"
         else:
-            message = "{command} isn't found on PATH"
+            message = "{command} isn't found on PATH: install it, or write its whole path"
         self._tell(at, _warning(problem("command-not-found", message, command=expanded)))
         return self._surroundings.place(expanded) if "/" in expanded else expanded

@@ -1,13 +1,47 @@
 """Files, written so that nobody ever reads half of one, and nobody else reads a secret one."""
 
+import codecs
+import errno
 import os
 import stat
 from pathlib import Path
 
 from sk_config.definition import Definition
 
+LARGEST = 2**20  # bytes of a configuration file; the schema takes far less
 _KEPT = 50  # definitions at least
 _YOUNG = 86_400.0  # seconds; one that a running agent may still be compared with
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a configuration file.
+
+    Raises:
+        OSError: there is none, it can't be read, or it is nothing that one reads as a whole.
+    """
+    # Without waiting: a pipe would be opened once somebody writes.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is no ordinary file")
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise OSError(errno.EFBIG, "it is too large to be a configuration")
+    return data
+
+
+def like(text: str, before: bytes) -> bytes:
+    """``text`` as it is written in place of ``before``, with its line ends and byte order mark.
+
+    An editor in a page knows neither.
+    """
+    if "\r" not in text and 0 < before.count(b"\n") == before.count(b"\r\n"):
+        text = text.replace("\n", "\r\n")
+    data = text.removeprefix("\ufeff").encode()
+    return codecs.BOM_UTF8 + data if before.startswith(codecs.BOM_UTF8) else data
 
 
 def replace(path: Path, data: bytes) -> None:

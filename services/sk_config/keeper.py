@@ -6,6 +6,7 @@ What is spoken about it goes through ``speak``; nothing here knows the bus.
 import asyncio
 import logging
 import os
+import pwd
 import stat
 import sys
 import time
@@ -110,12 +111,17 @@ class Keeper:
             RefusedError: it can't be read.
         """
         try:
-            data = self.places.file.read_bytes()
+            data = files.read(self.places.file)
         except FileNotFoundError:
             data = b""
         except OSError as error:
             raise RefusedError(self._unreadable(error)) from error
-        return ContentView(text=data.decode(errors="replace"), digest=digest_of(data))
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            # With other characters in their place, a save would lose what stands there.
+            raise RefusedError(_not_text(data, error)) from error
+        return ContentView(text=text, digest=digest_of(data))
 
     async def validate(self, text: str) -> Checked:
         verdict = await self._judged(text)
@@ -131,13 +137,13 @@ class Keeper:
             verdict = await self._judged(text)
             if not verdict.valid:
                 return Checked(problems=verdict.problems, warnings=verdict.warnings)
-            data = text.encode()
             try:
-                disk = self.places.file.read_bytes()
+                disk = files.read(self.places.file)
             except FileNotFoundError:
                 disk = b""
             except OSError as error:
                 raise RefusedError(self._unreadable(error)) from error
+            data = files.like(text, disk)
             # The disk is the text already: an earlier try was cut off before its answer.
             if disk != data:
                 if digest_of(disk) != digest:
@@ -152,7 +158,7 @@ class Keeper:
     async def _read(self) -> None:
         self._seen = signature(self.places.file)
         try:
-            data = self.places.file.read_bytes()
+            data = files.read(self.places.file)
         except OSError as error:
             self._refuse((self._unreadable(error),), (), None)
             return
@@ -318,8 +324,16 @@ def surroundings_of(file: Path) -> Surroundings:
         variables=dict(os.environ),
         beside=str(Path(sys.executable).parent),
         executable=_executable,
-        directory=os.path.isdir,
+        directory=lambda path: os.path.isdir(path) and os.access(path, os.X_OK),  # noqa: PTH112
+        home_of=_home_of,
     )
+
+
+def _home_of(user: str) -> str | None:
+    try:
+        return pwd.getpwnam(user).pw_dir
+    except KeyError:
+        return None
 
 
 def _executable(path: str) -> bool:

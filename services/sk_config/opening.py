@@ -7,7 +7,6 @@ all, the pointer is moved; the bus then goes on elsewhere in a new epoch, and th
 
 import asyncio
 import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,6 @@ from sk_bus.model import CommandId, Problem
 from sk_bus.queries import ListChannels
 from sk_config import files
 
-# Many times what the schema takes; whoever opens a picture by mistake needn't wait for it.
-_LARGEST = 4 * 2**20
 _PATIENCE = 10.0  # seconds for the history, before the log says what is waited for
 _AGAIN = 1.0
 
@@ -106,18 +103,12 @@ def judged(command: CommandId, asked: str, now: Path) -> FileOpenable:
 def _unusable(path: Path) -> Problem | None:
     """Why the file can't be a configuration; what it says is no matter."""
     try:
-        info = path.stat()
-        if stat.S_ISDIR(info.st_mode):
-            return problem(
-                "is-folder", "{path} is a folder; name the file that is in it", path=str(path)
-            )
-        if not stat.S_ISREG(info.st_mode):  # to open a pipe would wait for somebody to write
-            return _unreadable(str(path), "it is no ordinary file")
-        if info.st_size > _LARGEST:
-            return _unreadable(str(path), "it is too large to be a configuration")
-        path.read_bytes().decode("utf-8-sig")
+        files.read(path).decode("utf-8-sig")
     except FileNotFoundError:
         return problem("no-such-file", "there is no file {path}", path=str(path))
+    except IsADirectoryError:
+        message = "{path} is a folder; name the file that is in it"
+        return problem("is-folder", message, path=str(path))
     except UnicodeDecodeError:
         return _unreadable(str(path), "it is no UTF-8 text")
     except OSError as error:

@@ -72,12 +72,15 @@ def _duration(value: object) -> int:
 
 
 def _between(low: int, high: int, *, never: bool) -> BeforeValidator:
-    limits = f"{durations.written(low)} to {durations.written(high)}" + (", or never" * never)
+    message = "possible is {low} to {high}" + ", or {never}" * never
+    limits = {"low": durations.written(low), "high": durations.written(high)}
+    if never:
+        limits["never"] = "never"
 
     def limited(value: object) -> object:
         made = _duration(value)
         if not (low <= made <= high or (never and made == 0)):
-            raise PydanticCustomError("out-of-range", "possible is {limits}", {"limits": limits})
+            raise PydanticCustomError("out-of-range", message, limits)
         return made
 
     return BeforeValidator(limited)

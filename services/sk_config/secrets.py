@@ -5,6 +5,7 @@ on: shorter ones stand everywhere by chance. Of ``Bearer abc…`` the token coun
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from sk_bus.model import Problem
@@ -50,14 +51,11 @@ def masked(text: str, secrets: Iterable[str]) -> str:
 
 def masked_problem(made: Problem, secrets: Iterable[str]) -> Problem:
     known = tuple(secrets)
-    return Problem(
-        id=made.id,
+    return replace(
+        made,
         message=masked(made.message, known),
         params={
             key: masked(value, known) if isinstance(value, str) else value
             for key, value in made.params.items()
         },
-        line=made.line,
-        column=made.column,
-        warning=made.warning,
     )

@@ -9,12 +9,20 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+_HOME = re.compile(r"~([\w.-]*)(?=/|$)")
+_UNFILLED = re.compile(r"(?<!\$)\$([A-Za-z_][A-Za-z0-9_]*)")
 _VARIABLE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def variables_in(text: str) -> frozenset[str]:
     """The names of the variables that ``text`` may have filled in."""
     return frozenset(found[1] for found in _VARIABLE.finditer(text) if found[1] is not None)
+
+
+def unfilled_in(text: str) -> str | None:
+    """The name of a variable that stands in ``text`` as shells know it, without braces."""
+    found = _UNFILLED.search(text)
+    return None if found is None else found[1]
 
 
 class UnsetVariableError(Exception):
@@ -27,7 +35,10 @@ class UnsetVariableError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """``folder`` is the configuration file's, ``beside`` that of sk-cli; both absolute."""
+    """``folder`` is the configuration file's, ``beside`` that of sk-cli; both absolute.
+
+    ``home_of`` knows the homes of other users by their names.
+    """
 
     folder: str
     home: str
@@ -35,9 +46,12 @@ class Surroundings:
     beside: str
     executable: Callable[[str], bool]
     directory: Callable[[str], bool]
+    home_of: Callable[[str], str | None]
 
     def expanded(self, text: str) -> str:
         """``text`` with a leading ``~`` and each ``${VAR}`` filled in; ``$${`` is a plain ``${``.
+
+        ``~somebody`` whom nobody knows stays as it is, as in a shell.
 
         Raises:
             UnsetVariableError: a variable isn't set.
@@ -51,9 +65,11 @@ class Surroundings:
                 raise UnsetVariableError(name)
             return self.variables[name]
 
-        if text == "~" or text.startswith("~/"):
-            return self.home + _VARIABLE.sub(value, text[1:])
-        return _VARIABLE.sub(value, text)
+        tilde = _HOME.match(text)
+        if tilde is None:
+            return _VARIABLE.sub(value, text)
+        home = self.home_of(tilde[1]) if tilde[1] else self.home
+        return (home or tilde[0]) + _VARIABLE.sub(value, text[tilde.end() :])
 
     def place(self, path: str) -> str:
         """``path`` made absolute, from the configuration file's folder."""

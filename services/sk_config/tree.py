@@ -5,7 +5,6 @@ several documents, aliases that explode. No message quotes the text: it may hold
 file that can't be read nobody knows where. What the values mean is not known here.
 """
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +12,7 @@ import yaml
 
 from sk_bus.errors import problem
 from sk_bus.model import Problem
+from sk_config.syntax import complaint
 
 Path = tuple[str | int, ...]
 
@@ -21,7 +21,6 @@ _MAX_VALUES = 20_000
 _MAX_DEPTH = 50
 _TAG = "tag:yaml.org,2002:"
 _MERGE = _TAG + "merge"
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +42,28 @@ class Odd:
 
 @dataclass(slots=True)
 class Tree:
-    """``data`` is ``None`` for an empty text, and when the text can't be read at all."""
+    """``data`` is ``None`` for an empty text, and when the text can't be read at all.
+
+    ``odd_numbers`` are whole ones that one wouldn't read as YAML does: 012 is 10, 1:30 is 90.
+    """
 
     data: Any = None
     places: dict[Path, Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    odd_numbers: dict[Path, int] = field(default_factory=dict)
 
 
 def tree_of(text: str) -> Tree:
     """The tree that ``text`` stands for. Whatever the text, this returns."""
     tree = Tree()
+    text = text.removeprefix("\ufeff")  # PyYAML would count it as a column
     if len(text) > MAX_LENGTH:
         tree.problems.append(
-            _at(problem("too-long", "the file is longer than {limit} characters", limit=MAX_LENGTH))
+            _at(
+                problem(
+                    "file-too-long", "the file is longer than {limit} characters", limit=MAX_LENGTH
+                )
+            )
         )
         return tree
     node = _composed(text, tree)
@@ -79,13 +87,12 @@ def _composed(text: str, tree: Tree) -> yaml.Node | None:
     except yaml.reader.ReaderError as error:
         tree.problems.append(_unreadable_character(text, int(error.position)))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark or loader.get_mark()
-        tree.problems.append(_syntax(error, mark))
+        tree.problems.append(_syntax(error, loader.get_mark()))
     except _TooMuchError as too_much:
         tree.problems.append(too_much.problem)
     except (ValueError, OverflowError, IndexError):
         # PyYAML lets them out for numbers and escapes beyond all bounds.
-        made = problem("syntax", "this can't be read as YAML")
+        made = complaint("")
         tree.problems.append(_at(made, loader.get_mark()))
     else:
         return node
@@ -121,35 +128,20 @@ def _unreadable_character(text: str, position: int) -> Problem:
     before = text[:position]
     line = before.count("\n")
     column = position - (before.rfind("\n") + 1)
-    made = problem("syntax", "a character that may not stand in YAML")
+    made = problem("yaml-character", "a character that can't stand in YAML: remove it")
     return _placed(made, line + 1, column + 1)
 
 
-def _syntax(error: yaml.MarkedYAMLError, mark: Any) -> Problem:
-    said = error.problem or error.context or ""
-    if "'\\t'" in said:
-        return _at(problem("syntax", "a tab can't stand here: indent with spaces"), mark)
-    if "but found another document" in said or "expected a single document" in (
-        error.context or ""
-    ):
-        return _at(problem("syntax", "one document is enough: remove what follows ---"), mark)
-    if "undefined alias" in said:
-        return _at(
-            problem("syntax", "an alias (*) without its anchor (&): put the value in quotes"), mark
-        )
-    if "mapping values are not allowed" in said:
-        return _at(
-            problem("syntax", "a colon isn't expected here: check the indentation, or use quotes"),
-            mark,
-        )
-    reason = _QUOTED.sub(
-        lambda quoted: quoted[0] if len(quoted[0]) == 3 or "<" in quoted[0] else "…", said
-    )
-    return _at(problem("syntax", "not valid YAML: {reason}", reason=reason), mark)
+def _syntax(error: yaml.MarkedYAMLError, end: Any) -> Problem:
+    said = error.problem or ""
+    mark = error.problem_mark or error.context_mark or end
+    if "end of stream" in said or "<stream end>" in said:
+        mark = error.context_mark or mark  # what was opened and never closed, not the file's end
+    return _at(complaint(f"{error.context or ''}; {said}"), mark)
 
 
 def _nested(mark: Any) -> Problem:
-    return _at(problem("too-deep", "values are nested too deeply (or without end)"), mark)
+    return _at(problem("too-deep", "values are nested too deeply, or without end"), mark)
 
 
 def _at(made: Problem, mark: Any = None) -> Problem:
@@ -182,7 +174,10 @@ class _Walk:
                 self.value(item, (*path, index), depth + 1) for index, item in enumerate(node.value)
             ]
         if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node)
+            value = self._scalar(node)
+            if type(value) is int and str(value) != node.value.removeprefix("+"):
+                self._tree.odd_numbers[path] = value
+            return value
         self._say("unknown-tag", "a tag (!) that has no meaning here: remove it", node)
         return Odd("a tagged value")
 
@@ -194,7 +189,7 @@ class _Walk:
                 for name, pair in self._merged(item, depth + 1).items():
                     merged.setdefault(name, pair)
             elif not isinstance(key, yaml.ScalarNode):
-                self._say("bad-key", "a key must be plain text", key)
+                self._say("bad-key", "a key is plain text", key)
             else:
                 # Whatever YAML takes a plain key for (NO, 8080), here it is the text as written.
                 name = self._text(key)
@@ -260,7 +255,11 @@ class _Walk:
                     return Odd("a tagged value")
         except (ValueError, KeyError, OverflowError, IndexError):
             # "!!int abc", or more digits than Python reads.
-            self._say("bad-value", "this value isn't what it claims to be", node)
+            self._say(
+                "bad-value",
+                "this value isn't what its tag (!!) or its look says: put it in quotes",
+                node,
+            )
             return Odd("an unreadable value")
 
     def _text(self, node: yaml.ScalarNode) -> str:

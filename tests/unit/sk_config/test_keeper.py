@@ -113,6 +113,56 @@ def test_a_byte_order_mark_is_no_problem(home: Home) -> None:
     assert (keeper.valid, keeper.current(None).language) == (True, "fr")
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [
+        (b"theme: dark\n", "theme: light\n", b"theme: light\n"),
+        (b"theme: dark\r\n# mine\r\n", "theme: light\n# mine\n", b"theme: light\r\n# mine\r\n"),
+        (b"theme: dark\r\n", "theme: light\r\n", b"theme: light\r\n"),
+        (b"theme: dark\r\n# mixed\n", "theme: light\n", b"theme: light\n"),
+        (b"\xef\xbb\xbftheme: dark\n", "theme: light\n", b"\xef\xbb\xbftheme: light\n"),
+        (b"\xef\xbb\xbftheme: dark\n", "\ufefftheme: light", b"\xef\xbb\xbftheme: light"),
+        (b"", "theme: light\n", b"theme: light\n"),
+    ],
+)
+def test_a_save_keeps_line_ends_and_the_mark_and_can_be_repeated(
+    home: Home, before: bytes, text: str, after: bytes
+) -> None:
+    home.file.write_bytes(before)
+    keeper = begun(home)
+    digest = keeper.content().digest
+    for _ in range(2):
+        assert asyncio.run(keeper.save(text, digest)).saved
+        assert home.file.read_bytes() == after
+    assert keeper.content().text == text.removeprefix("\ufeff").replace(
+        "\n", "\r\n" if after.endswith(b"\r\n") and "\r" not in text else "\n"
+    )
+
+
+def test_a_text_that_isnt_utf8_is_never_given_out_for_a_save_to_destroy(home: Home) -> None:
+    home.file.write_bytes(b"theme: dark # caf\xe9")
+    keeper = begun(home)
+    with pytest.raises(RefusedError) as refused:
+        keeper.content()
+    assert (refused.value.problem.id, refused.value.problem.column) == ("not-utf8", 18)
+
+
+def test_a_file_of_ten_megabytes_is_refused_unread(home: Home) -> None:
+    home.file.write_bytes(b"# words\n" * 1_250_000)
+    keeper = begun(home)
+    assert [one.message for one in keeper.problems] == [
+        f"{home.file} can't be read: it is too large to be a configuration"
+    ]
+
+
+def test_a_pipe_in_place_of_the_file_keeps_nobody_waiting(home: Home) -> None:
+    os.mkfifo(home.file)
+    keeper = begun(home)
+    assert [one.message for one in keeper.problems] == [
+        f"{home.file} can't be read: it is no ordinary file"
+    ]
+
+
 def test_a_folder_in_place_of_the_file_is_said(home: Home) -> None:
     home.file.mkdir()
     keeper = begun(home)

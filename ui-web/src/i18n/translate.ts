@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Problem } from "../bus/schema.gen";
 import { en, type Entry, type Key } from "./en";
 import { fr } from "./fr";
-import { problemsInFrench } from "./problems.fr";
+import { problemsInFrench, wordedParams, wordsInFrench } from "./problems.fr";
 
 export type Language = "en" | "fr";
 export type Params = Readonly<Record<string, string | number>>;
@@ -44,11 +44,16 @@ export function isKey(key: string): key is Key {
   return key in en;
 }
 
+function worded(name: string, value: string | number): string | number {
+  return wordedParams.includes(name) ? (wordsInFrench[value] ?? value) : value;
+}
+
 /** A problem in the reader's language where its kind is known there, else as it came. */
 export function problemText({ id, message, params }: Problem): string {
   if (language.value !== "fr") return message;
   const known = problemsInFrench[id] ?? [];
-  const said = (typeof known === "string" ? [known] : known).map((text) => filled(text, params as Params));
+  const words = Object.fromEntries(Object.entries(params as Params).map(([name, value]) => [name, worded(name, value)]));
+  const said = (typeof known === "string" ? [known] : known).map((text) => filled(text, words));
   // One that isn't filled lacks a param: it is for another case, or of another version.
   return said.find((text) => !/\{\w+\}/.test(text)) ?? message;
 }
