@@ -1,10 +1,9 @@
 """The answers to one message, as a machine: events come in, what is to be said comes out.
 
-Nothing here waits, prints or asks. It takes deltas by their revision, so that one that comes twice
-is said once, and the state of a conversation after something was missed.
+Nothing here waits, prints or asks.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sk_bus.events import (
     MessageDelta,
@@ -13,60 +12,11 @@ from sk_bus.events import (
     PermissionResolved,
     TurnChanged,
 )
-from sk_bus.model import (
-    AgentName,
-    ChannelId,
-    Message,
-    MessageId,
-    Part,
-    PermissionId,
-    Role,
-    TextPart,
-    ToolPart,
-)
+from sk_bus.model import ChannelId, Message, MessageId, Role
 from sk_bus.queries import ConversationView
 from sk_bus.vocabulary import Event
-from sk_cli import render
-
-# Between two text parts of one answer: what came between isn't text.
-_SEAM = "\n\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Began:
-    """An agent's answer begins; what is written next is its."""
-
-    agent: AgentName
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wrote:
-    """The agent wrote more: exactly these characters."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """Something that is no text of the answer happened; a line for the person."""
-
-    line: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asks:
-    """An agent waits for leave."""
-
-    permission: PermissionRequested
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
-    """A request needs no answer any more; ``by`` whom it was settled."""
-
-    id: PermissionId
-    by: str
-    optionId: str | None
+from sk_cli import messages
+from sk_cli.telling import Asks, Growing, Noted, Settled, Telling, Told, request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,27 +38,7 @@ class HeldUp:
     permission: PermissionRequested
 
 
-Said = Began | Wrote | Noted | Asks | Settled | Waits | HeldUp | Ended
-
-
-@dataclass(slots=True)
-class Growing:
-    """An answer as far as it was told."""
-
-    id: MessageId
-    agent: AgentName
-    rev: int = 0
-    texts: dict[int, str] = field(default_factory=dict)
-    tools: dict[int, str] = field(default_factory=dict)
-    last: Message | None = None
-
-    @property
-    def text(self) -> str:
-        return _SEAM.join(self.texts[index] for index in sorted(self.texts))
-
-    @property
-    def well(self) -> bool:
-        return self.last is not None and self.last.stopReason == "end_turn"
+Said = Told | Asks | Settled | Waits | HeldUp | Ended
 
 
 class Answers:
@@ -121,8 +51,11 @@ class Answers:
         self._failed = False
         self._over = False
         self._waits = False
-        self._speaking: MessageId | None = None
-        self.answers: dict[MessageId, Growing] = {}
+        self._telling = Telling()
+
+    @property
+    def answers(self) -> dict[MessageId, Growing]:
+        return self._telling.answers
 
     def handle(self, event: Event) -> list[Said]:
         """What there is to say of ``event``; nothing after :class:`Ended`."""
@@ -131,8 +64,8 @@ class Answers:
         match event:
             case MessageUpdated(message=message):
                 return self._updated(message)
-            case MessageDelta() if event.messageId in self.answers:
-                return self._grew(self.answers[event.messageId], event)
+            case MessageDelta():
+                return [*self._telling.grew(event)]
             case PermissionRequested() if event.messageId in self.answers:
                 return [Asks(permission=event)]
             case PermissionRequested() if self._waits and not self._begun:
@@ -151,17 +84,7 @@ class Answers:
         for message in view.messages:
             said += self._updated(message)
         said += [
-            Asks(
-                permission=PermissionRequested(
-                    id=one.id,
-                    channel=one.channel,
-                    agent=one.agent,
-                    messageId=one.messageId,
-                    toolCall=one.toolCall,
-                    options=one.options,
-                    rejections=one.rejections,
-                )
-            )
+            Asks(permission=request(one))
             for one in view.permissions
             if one.messageId in self.answers
         ]
@@ -173,7 +96,7 @@ class Answers:
         if message.id == self._question:
             if message.error is not None:
                 self._failed = True
-                return [Noted(line=render.end_text(message)), *self._end()]
+                return [Noted(line=messages.end_text(message)), *self._end()]
             began_to_wait = message.queued and not self._waits
             self._waits = message.queued
             return [Waits()] if began_to_wait else []
@@ -181,59 +104,10 @@ class Answers:
             return []
         if message.role is Role.SYSTEM:
             return self._system(message)
-        if not message.agent:
-            return []
-        answer = self.answers.get(message.id)
-        if answer is None:
-            answer = self.answers[message.id] = Growing(id=message.id, agent=message.agent)
-        said: list[Said] = []
-        if message.rev >= answer.rev or message.done:
-            answer.rev = max(answer.rev, message.rev)
-            for index, part in enumerate(message.parts):
-                said += self._part(answer, index, part)
-        if message.done:
-            answer.last = message
-            end = render.end_text(message)
-            said += [Noted(line=end)] if end else []
-        return self._speaker(answer, said)
-
-    def _grew(self, answer: Growing, delta: MessageDelta) -> list[Said]:
-        if delta.rev <= answer.rev:
-            return []
-        answer.rev = delta.rev
-        if delta.part is not None:
-            return self._speaker(answer, self._part(answer, delta.index, delta.part))
-        if delta.kind != "text" or not delta.text:
-            return []
-        return self._speaker(answer, self._wrote(answer, delta.index, delta.text))
-
-    def _part(self, answer: Growing, index: int, part: Part) -> list[Said]:
-        match part:
-            case TextPart(text=str(text)):
-                # A text that is too big to travel is a reference: then the deltas told it.
-                known = answer.texts.get(index, "")
-                fresh = text[len(known) :] if text.startswith(known) else ""
-                return self._wrote(answer, index, fresh) if fresh else []
-            case ToolPart(tool=tool):
-                if answer.tools.get(index) == tool.status:
-                    return []
-                answer.tools[index] = tool.status
-                return [Noted(line=render.part_text(part))]
-        return []
-
-    def _wrote(self, answer: Growing, index: int, text: str) -> list[Said]:
-        seam = index not in answer.texts and bool(answer.texts)
-        answer.texts[index] = answer.texts.get(index, "") + text
-        return [Wrote(text=_SEAM + text if seam else text)]
-
-    def _speaker(self, answer: Growing, said: list[Said]) -> list[Said]:
-        if said and self._speaking != answer.id:
-            self._speaking = answer.id
-            return [Began(agent=answer.agent), *said]
-        return said
+        return [*self._telling.updated(message)] if message.agent else []
 
     def _system(self, message: Message) -> list[Said]:
-        said: list[Said] = [Noted(line=render.system_text(message))]
+        said: list[Said] = [Noted(line=messages.system_text(message))]
         if message.code in {"no-recipient", "agent-unavailable"}:
             self._failed = True
             # Where no turn ever begins, nothing else will say that it is over.

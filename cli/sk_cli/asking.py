@@ -6,18 +6,20 @@ Errors of the bus become a :class:`Failure` here, and nowhere else.
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sk_bus.client import connect
 from sk_bus.commands import AnyCommand, Direct
 from sk_bus.contract import Bus, Outcome
 from sk_bus.errors import RefusedError, UnreachableError
-from sk_bus.model import AgentName, Channel, ChannelId, CommandId
-from sk_bus.queries import ListChannels
-from sk_cli import instances, render
-from sk_cli.failure import Exit, Failure
+from sk_bus.model import AgentName, AgentView, Channel, ChannelId, CommandId, Problem
+from sk_bus.queries import ListAgents, ListChannels
+from sk_cli import instances, messages, render
+from sk_cli.failure import Exit, Failure, no_such
 from sk_cli.invocation import Invocation
-from sk_cli.selection import found
+from sk_cli.names import Titles
+from sk_cli.selection import agent_found, found
+from sk_cli.words import number, problem_text, t
 
 T = TypeVar("T")
 
@@ -27,8 +29,12 @@ _NEXT = {
     "no-such-permission": "sk-cli permissions list",
     "no-longer-asked": "sk-cli permissions list",
     "start-failed": "sk-cli agents logs {agent}",
-    "start-late": "sk-cli agents logs {agent}   or a longer startTimeout in the configuration",
-    "too-many-agents": "sk-cli agents stop AGENT   or a higher limits.maxRunningAgents",
+    "start-late": "sk-cli agents logs {agent}   |   startTimeout: 5m",
+    "too-many-agents": "sk-cli agents stop AGENT   |   limits.maxRunningAgents",
+    "name-taken": "sk-cli channels list",
+    "agent-unavailable": "sk-cli doctor --agent {agent}",
+    "command-not-found": "sk-cli doctor --agent {agent}",
+    "login-needed": "sk-cli doctor --agent {agent}",
 }
 
 
@@ -36,7 +42,7 @@ def ask(
     told: Invocation,
     body: Callable[[Bus], Awaitable[T]],
     *,
-    late: str = "what was asked may yet be done",
+    late: str = "",
     then: str = "sk-cli status",
 ) -> T:
     """Run ``body`` with a connected bus; ``late`` and ``then`` are said when the time is up.
@@ -54,12 +60,16 @@ def ask(
         return asyncio.run(connected())
     except RefusedError as error:
         unknown = error.problem.id.startswith(("no-such", "unknown"))
-        raise Failure(str(error), code=Exit.NO_SUCH if unknown else Exit.FAILED) from error
+        raise Failure(
+            problem_text(error.problem), code=Exit.NO_SUCH if unknown else Exit.FAILED
+        ) from error
     except UnreachableError as error:
-        raise Failure(str(error), code=Exit.TIMED_OUT, then="sk-cli status") from error
+        raise Failure(
+            problem_text(error.problem), code=Exit.TIMED_OUT, then="sk-cli status"
+        ) from error
     except TimeoutError as error:
         raise Failure(
-            f"the {told.timeout:g} s of --timeout are over; {late}",
+            t("failure.late", seconds=number(told.timeout or 0), late=late or t("failure.may-yet")),
             code=Exit.TIMED_OUT,
             then=then,
         ) from error
@@ -79,12 +89,12 @@ async def done(bus: Bus, command: AnyCommand, *, timeout: float = 60.0) -> Outco
     if not outcome.result.ok:
         problem = outcome.result.problem
         if problem is None:
-            raise Failure("it was refused without a reason", then="sk-cli status")
+            raise Failure(t("failure.unexplained"), then="sk-cli status")
         raise Failure(
-            problem.message,
+            problem_text(problem),
             code=Exit.NO_SUCH if problem.id.startswith(("no-such", "unknown")) else Exit.FAILED,
-            then=_NEXT.get(problem.id, "").format_map(problem.params),
-            details=render.last_words(problem),
+            then=next_step(problem),
+            details=messages.last_words(problem),
         )
     return outcome
 
@@ -110,16 +120,51 @@ async def channel(bus: Bus, named: str) -> Channel:
 async def conversation(bus: Bus, named: str) -> tuple[ChannelId, int]:
     """The channel to speak in, and the seq it stands at; a direct one is made the first time."""
     if named.startswith("@"):
-        outcome = await done(bus, Direct(id=command_id(), agent=AgentName(named.removeprefix("@"))))
+        name = (await agent(bus, named)).name
+        outcome = await done(bus, Direct(id=command_id(), agent=AgentName(name)))
         return ChannelId(outcome.result.value), outcome.seq
     return (await channel(bus, named)).id, 0
 
 
 def no_such_channel(named: str, listed: tuple[Channel, ...]) -> Failure:
-    known: list[Any] = [f"#{one.name}" if one.name else f"@{one.direct}" for one in listed]
-    there = f"there are {', '.join(known)}" if known else "there is none yet"
-    return Failure(
-        f"there is no channel {named!r}; {there}",
-        code=Exit.NO_SUCH,
-        then="sk-cli channels list   or   sk-cli send @AGENT TEXT",
+    return no_such(
+        "channel",
+        named,
+        [render.channel_name(one) for one in listed],
+        then="sk-cli channels list   |   sk-cli send @AGENT TEXT",
     )
+
+
+async def agents(bus: Bus) -> tuple[AgentView, ...]:
+    """Every configured agent, in the configuration's order."""
+    listed: tuple[AgentView, ...] = (await bus.query(ListAgents())).value
+    return listed
+
+
+async def titles(bus: Bus) -> Titles:
+    """The agents' titles, by name; none while nobody can say them."""
+    try:
+        return {one.name: one.title for one in (await bus.query(ListAgents(), timeout=2.0)).value}
+    except (RefusedError, UnreachableError):
+        return {}
+
+
+async def agent(bus: Bus, named: str) -> AgentView:
+    """The agent that a person means; ``@`` may precede its name.
+
+    Raises:
+        Failure: there is none.
+    """
+    listed = await agents(bus)
+    one = agent_found(named, listed)
+    if one is None:
+        raise no_such("agent", named, [one.name for one in listed], then="sk-cli agents list")
+    return one
+
+
+def next_step(problem: Problem) -> str:
+    """What to do about ``problem``, where its sentence doesn't say."""
+    try:
+        return _NEXT.get(problem.id, "").format_map(problem.params)
+    except KeyError:  # of another version, which doesn't name the agent
+        return ""

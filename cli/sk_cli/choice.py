@@ -42,6 +42,32 @@ def chosen(flag: Path | None) -> Choice:
     return Choice(instance=instance, config=default, source="default")
 
 
+def text_in_force(arguments: list[str]) -> str:
+    """The text of the configuration file that ``arguments`` mean; empty where there is none.
+
+    It is read before the command line is understood: it makes no directory and no call fail.
+    """
+    named = _flag(arguments) or os.environ.get("SK_CONFIG")
+    name = os.environ.get("SK_INSTANCE") or paths.instance_of(None)
+    pointer = paths.state_home() / "sidekicks" / name / "pointer"
+    try:
+        file = Path(named).expanduser() if named else _pointed_at(pointer) or paths.default_config()
+        return file.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError, RuntimeError):
+        return ""
+
+
+def _flag(arguments: list[str]) -> str | None:
+    for at, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        name, _, value = argument.partition("=")
+        if name == "--config":
+            value = value or (arguments[at + 1] if at + 1 < len(arguments) else "")
+            return value or None
+    return None
+
+
 def _named(path: Path, source: Source) -> Choice:
     name = os.environ.get("SK_INSTANCE") or paths.instance_of(path)
     return Choice(
@@ -53,8 +79,12 @@ def _named(path: Path, source: Source) -> Choice:
 
 def remembered_in(instance: paths.Instance) -> Path | None:
     """The file that ``instance`` used last, if it still says so."""
+    return _pointed_at(instance.pointer)
+
+
+def _pointed_at(pointer: Path) -> Path | None:
     try:
-        text = instance.pointer.read_text(encoding="utf-8").strip()
+        text = pointer.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return None
     return Path(text) if text else None

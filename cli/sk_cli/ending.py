@@ -15,6 +15,7 @@ from sk_bus.paths import Instance
 from sk_bus.supervisor import NotRunningError
 from sk_cli import asking, instances, observing, orphans, sweeping
 from sk_cli.starting import Say
+from sk_cli.words import problem_text, t
 
 _SUPERVISOR_ENDS_WITHIN = 25.0
 _BUS_ANSWERS_WITHIN = 5.0
@@ -32,7 +33,7 @@ def end(instance: Instance, *, say: Say, timeout: float) -> bool:
     orphans.await_services(instance, say)
     swept = sweeping.sweep(instance)
     if swept:
-        say(f"ended what was left of: {', '.join(swept)}")
+        say(t("down.swept", agents=", ".join(swept)))
     return found or bool(swept)
 
 
@@ -46,14 +47,17 @@ async def _closed(instance: Instance, *, say: Say, timeout: float) -> None:
             hello = await bus.hello(timeout=_BUS_ANSWERS_WITHIN)
             absent = await _absent(bus, instance)
             if absent or not hello.open:
-                say(f"no orderly close: {', '.join(absent) or 'the history'} is not there")
+                say(t("down.absent", names=", ".join(absent) or "history"))
                 return
             outcome = await bus.command(Shutdown(id=asking.command_id(), by="cli"), timeout=timeout)
         except (RefusedError, UnreachableError) as error:
-            say(f"no orderly close: {error}")
+            say(t("down.disorderly", why=problem_text(error.problem)))
             return
     problem = outcome.result.problem
-    say("answers and agents ended" if problem is None else f"no orderly close: {problem.message}")
+    if problem is None:
+        say(t("down.ended"))
+    else:
+        say(t("down.disorderly", why=problem_text(problem)))
 
 
 async def _absent(bus: Bus, instance: Instance) -> list[str]:
@@ -77,6 +81,6 @@ def _end_supervisor(instance: Instance, pid: int, say: Say) -> None:
     except NotRunningError as error:
         say(str(error))
     if not instances.wait_ended(pid, _SUPERVISOR_ENDS_WITHIN):
-        say(f"supervisord (pid {pid}) does not end; killing it")
+        say(t("down.killing", pid=pid))
         os.kill(pid, signal.SIGKILL)
         instances.wait_ended(pid, 5.0)

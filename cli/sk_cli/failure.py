@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from enum import IntEnum
 
+from sk_cli.words import t
+
 
 class Exit(IntEnum):
     """The exit codes; scripts rely on them."""
@@ -37,3 +39,17 @@ class Failure(Exception):  # noqa: N818  it is what a person is told, not a faul
         self.code = code
         self.then = then
         super().__init__(message)
+
+
+def no_such(kind: str, named: str, known: Sequence[str], *, then: str = "") -> Failure:
+    """There is no ``kind`` (agent, channel, component) of that name; the nearest are named."""
+    import difflib
+
+    folded = {one.casefold(): one for one in known}
+    near = [folded[one] for one in difflib.get_close_matches(named.casefold(), folded, n=3)]
+    message = t(f"no-such.{kind}", named=named)
+    if near:
+        message += " " + t("no-such.near", names=", ".join(near))
+    elif known:
+        message += " " + t("no-such.known", names=", ".join(known[:20]))
+    return Failure(message, code=Exit.NO_SUCH, then=then)

@@ -12,6 +12,7 @@ from sk_bus.paths import Instance
 from sk_bus.supervisor import NotRunningError, Supervisor
 from sk_cli.choice import Choice, other_instances, remembered_in
 from sk_cli.failure import Exit, Failure
+from sk_cli.words import t
 
 
 def supervisor(instance: Instance, *, timeout: float = 10.0) -> Supervisor:
@@ -64,13 +65,12 @@ def require_running(choice: Choice) -> int:
         if supervisor_pid(other) is not None
     ]
     if running:
-        also = "; running are: " + ", ".join(running)
         raise Failure(
-            f"Sidekicks is not running for {choice.config}{also}",
+            t("not-running.others", config=choice.config, running=", ".join(running)),
             code=Exit.NOT_RUNNING,
-            then=f"sk-cli --config {running[0]} …   or   sk-cli up",
+            then=f"sk-cli --config {running[0]} …   |   sk-cli up",
         )
-    raise Failure("Sidekicks is not running", code=Exit.NOT_RUNNING, then="sk-cli up")
+    raise Failure(t("not-running"), code=Exit.NOT_RUNNING, then="sk-cli up")
 
 
 @contextmanager

@@ -14,26 +14,12 @@ from typing import Any
 import click
 
 from sk_bus.codec import plain
-from sk_cli import spans
 from sk_cli.choice import Choice, chosen
 from sk_cli.instances import running_on_same_file
 from sk_cli.jsontext import json_text
-
-
-class Span(click.ParamType[float]):
-    """A length of time as an option's value, in seconds."""
-
-    name = "time"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        if isinstance(value, float):
-            return value
-        length = spans.seconds(str(value))
-        if length is None:
-            self.fail(f"{value!r} is no length of time; write 90s, 5m or 1h30m", param, ctx)
-        return length
+from sk_cli.options import Command, Group, OneOf, Option, Span
+from sk_cli.render import neutral
+from sk_cli.words import LANGUAGES, t
 
 
 @dataclass
@@ -42,6 +28,7 @@ class Invocation:
     json: bool = False
     color: str = "auto"
     quiet: bool = False
+    verbose: bool = False
     timeout: float | None = None
 
     @cached_property
@@ -71,6 +58,27 @@ class Invocation:
         if not self.quiet:
             print(text, file=sys.stderr, flush=True)
 
+    def detail(self, text: str) -> None:
+        """Say what only ``--verbose`` wants to know."""
+        if self.verbose:
+            self.say(text)
+
+    def agreed(self, question: str, *, yes: bool) -> None:
+        """Ask on a terminal whether to go on; elsewhere only ``--yes`` does.
+
+        Raises:
+            click.UsageError: nobody can be asked, and nobody said yes.
+            click.Abort: the answer was no.
+        """
+        if yes:
+            return
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise click.UsageError(t("usage.yes", question=question))
+        print(f"{question} [{t('ask.yes-no')}] ", end="", file=sys.stderr, flush=True)
+        answer = sys.stdin.readline().strip().casefold()
+        if answer not in t("ask.yes").split():
+            raise click.Abort
+
     def document(self, value: Any) -> None:
         """Print one JSON document."""
         print(json_text(plain(value), indented=self.colors()), flush=True)
@@ -79,6 +87,10 @@ class Invocation:
         """Print one JSON object on a line of its own."""
         print(json_text(plain(value)), flush=True)
 
+    def written(self, text: str) -> str:
+        """What somebody else wrote, as it may go to stdout: a terminal must not obey it."""
+        return neutral(text) if sys.stdout.isatty() else text
+
 
 def _set(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     told = ctx.ensure_object(Invocation)
@@ -86,65 +98,18 @@ def _set(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         setattr(told, str(param.name), value)
 
 
-def common_options() -> list[click.Option]:
-    """The options that every command takes."""
-    return [
-        click.Option(
-            ["--config"],
-            type=click.Path(path_type=Path),
-            metavar="PATH",
-            help="The configuration file (also SK_CONFIG).",
-            expose_value=False,
-            callback=_set,
-        ),
-        click.Option(
-            ["--json"],
-            is_flag=True,
-            help="One JSON document, or one object a line.",
-            expose_value=False,
-            callback=_set,
-        ),
-        click.Option(
-            ["--color"],
-            type=click.Choice(["auto", "always", "never"]),
-            help="Colours (default: on a terminal only).",
-            expose_value=False,
-            callback=_set,
-        ),
-        click.Option(
-            ["-q", "--quiet"],
-            is_flag=True,
-            help="No talk on stderr but errors.",
-            expose_value=False,
-            callback=_set,
-        ),
-        click.Option(
-            ["--timeout"],
-            type=Span(),
-            metavar="TIME",
-            help="Give up after this long (10s, 5m).",
-            expose_value=False,
-            callback=_set,
-        ),
-    ]
+def _common(*names: str, **attributes: Any) -> Option:
+    return Option(names, expose_value=False, callback=_set, **attributes)
 
 
-class Command(click.Command):
-    """A command with the common options."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(common_options())
-
-
-class Group(click.Group):
-    """A command with commands below it; all take the common options."""
-
-    command_class = Command
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(common_options())
-
+Command.common = Group.common = (
+    _common("--config", type=click.Path(path_type=Path), metavar="PATH", help="help.common.config"),
+    _common("--json", is_flag=True, help="help.common.json"),
+    _common("--color", type=OneOf(["auto", "always", "never"]), help="help.common.color"),
+    _common("--lang", type=OneOf(LANGUAGES), help="help.common.lang"),
+    _common("-q", "--quiet", is_flag=True, help="help.common.quiet"),
+    _common("-v", "--verbose", is_flag=True, help="help.common.verbose"),
+    _common("--timeout", type=Span(), metavar="TIME", help="help.common.timeout"),
+)
 
 pass_invocation = click.make_pass_decorator(Invocation, ensure=True)

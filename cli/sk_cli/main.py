@@ -4,7 +4,6 @@ A command's module is imported when it is called, and for help; nothing else is,
 start is quick.
 """
 
-import difflib
 import importlib
 import io
 import os
@@ -13,33 +12,33 @@ from typing import Any, NoReturn
 
 import click
 
+from sk_cli import choice, language, words
 from sk_cli.failure import Exit, Failure
-from sk_cli.invocation import Group
+from sk_cli.invocation import Invocation
+from sk_cli.options import Command, Group
+from sk_cli.usage import said
+from sk_cli.words import t
 
-# Name, and what it does: help must not import every command.
-COMMANDS = {
-    "up": "Start everything; say where the page is.",
-    "down": "Stop everything, agents included.",
-    "status": "Show components, agents and configuration.",
-    "restart": "Restart components; agents go on.",
-    "open": "Open the page in the browser, or show its address.",
-    "send": "Send a message; --wait streams the answer.",
-    "stop": "Stop the answer under way in a channel.",
-    "channels": "List and read channels.",
-    "permissions": "What agents ask leave for, and answers.",
-    "agents": "List, start, stop and restart agents.",
-    "events": "Watch the bus, filter it, replay it.",
-    "logs": "The components' logs.",
-    "config": "The configuration file, and whether it is valid.",
-    "version": "Show the version.",
-}
-
-EXAMPLES = """\b
-Examples:
-  sk-cli up
-  sk-cli send @demo "hello" --wait
-  sk-cli events --since 5m
-"""
+# In the order of help, which must not import each of them: `help.NAME` says what it does.
+COMMANDS = (
+    "up",
+    "down",
+    "status",
+    "restart",
+    "open",
+    "send",
+    "stop",
+    "channels",
+    "permissions",
+    "agents",
+    "events",
+    "logs",
+    "config",
+    "history",
+    "completion",
+    "version",
+)
+_COMPLETE = "_SK_CLI_COMPLETE"
 
 
 class Commands(Group):
@@ -54,26 +53,15 @@ class Commands(Group):
         if name not in COMMANDS:
             return None
         module = importlib.import_module(f"sk_cli.commands.{name}")
-        command: click.Command = module.command
+        command: Command = module.command
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in COMMANDS:
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"There is no command {name!r}.{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def said(self, ctx: click.Context, name: str) -> str:
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        return t(f"help.{name}")
 
 
-root = Commands("sk-cli", help=f"Talk with AI agents in channels.\n\n{EXAMPLES}")
+root = Commands("sk-cli", help="help.root")
 
 
 def main() -> NoReturn:
@@ -86,9 +74,14 @@ def called(arguments: list[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # Whatever the locale can't write, or half of a surrogate pair: a mark, no traceback.
             stream.reconfigure(errors="backslashreplace")
+    words.speak(_language(arguments))
+    if _COMPLETE in os.environ:
+        from sk_cli.completing import completed
+
+        return completed(root, os.environ[_COMPLETE])
     try:
         # Not root.main(): it would end the process by itself where a pipe was closed.
-        with root.make_context("sk-cli", arguments) as context:
+        with root.make_context("sk-cli", arguments, obj=Invocation()) as context:
             ended: Any = root.invoke(context)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -100,7 +93,7 @@ def called(arguments: list[str]) -> int:
         for line in failure.details:
             print(f"  | {line}", file=sys.stderr)
         if failure.then:
-            print(f"next:   {failure.then}", file=sys.stderr)
+            print(t("failure.next", then=failure.then), file=sys.stderr)
         return int(failure.code)
     except click.exceptions.Exit as error:  # --help was all that was asked
         return error.exit_code
@@ -108,8 +101,16 @@ def called(arguments: list[str]) -> int:
         print(error.ctx.get_help() if error.ctx else error.message)
         return int(Exit.USAGE)
     except click.ClickException as error:
-        error.show()
+        print(said(error), file=sys.stderr)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return int(Exit.INTERRUPTED)
     return ended if isinstance(ended, int) else int(Exit.DONE)
+
+
+def _language(arguments: list[str]) -> words.Language:
+    return (
+        language.asked_for(arguments)
+        or language.configured(choice.text_in_force(arguments))
+        or language.of_login(os.environ)
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sk_bus.contract import Bus, Heartbeat
+from sk_bus.contract import Bus, Heartbeat, Report
 from sk_bus.paths import Instance
 from sk_bus.queries import SERVICES
 from sk_bus.supervisor import Process
@@ -16,6 +16,8 @@ from sk_cli import instances
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """One component. ``since`` in ms (0: down), ``memory`` in bytes, ``behind`` in events.
+
+    ``beat`` is how long ago (s) the bus heard of it.
 
     ``restarts`` since the close before this start; ``None`` while sk-config, which counts, is away.
     """
@@ -29,6 +31,7 @@ class Seen:
     behind: int | None
     details: dict[str, Any]
     problem: str = ""
+    beat: float | None = None
 
 
 async def heartbeat(bus: Bus, timeout: float) -> Heartbeat | None:
@@ -85,9 +88,19 @@ def components(
                 behind=max(0, beat.head - current.cursor) if beat and current else None,
                 details=dict(current.details) if current else {},
                 problem=process.problem if process else "",
+                beat=_heard(service, report, beat),
             )
         )
     return made
+
+
+def _heard(service: str, report: Report | None, beat: Heartbeat | None) -> float | None:
+    if service == "bus":
+        return None if beat is None else 0.0  # its heartbeat has just come
+    if report is None or not report.heard:
+        return None
+    # CLOCK_MONOTONIC, which all processes of a machine share.
+    return max(0.0, time.clock_gettime(time.CLOCK_MONOTONIC) - report.heard / 1000)
 
 
 def memory(pid: int) -> int | None:

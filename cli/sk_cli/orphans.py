@@ -9,6 +9,7 @@ from sk_bus.queries import SERVICES
 from sk_cli import locks
 from sk_cli.failure import Failure
 from sk_cli.instances import wait_ended
+from sk_cli.words import t
 
 _END_WITHIN = 5.0
 
@@ -25,8 +26,8 @@ def await_services(instance: Instance, say: Callable[[str], None]) -> None:
             continue
         pid = locks.holder(path)
         if pid is None:
-            raise Failure(f"{path} is locked by a process that can't be found; end it first")
-        say(f"ending the {service} of an earlier run (pid {pid})")
+            raise Failure(t("orphans.unknown-holder", path=path))
+        say(t("orphans.service", service=service, pid=pid))
         os.kill(pid, signal.SIGKILL)
         wait_ended(pid, _END_WITHIN)
 
@@ -39,7 +40,7 @@ def end_supervisor(instance: Instance, say: Callable[[str], None]) -> bool:
     left = instance.supervisor_socket.exists()
     pid = silent_supervisor(instance)
     if pid is not None:
-        say(f"supervisord (pid {pid}) doesn't answer; killing it")
+        say(t("orphans.supervisord", pid=pid))
         os.kill(pid, signal.SIGKILL)
         wait_ended(pid, _END_WITHIN)
     # supervisord would find the dead socket itself, and sleep before it goes on.

@@ -6,6 +6,7 @@ import socket
 from sk_bus.paths import Instance
 from sk_cli.choice import other_instances
 from sk_cli.failure import Exit, Failure
+from sk_cli.words import t
 
 FIRST_PORT = 8765
 
@@ -21,7 +22,7 @@ def port_for(instance: Instance) -> int:
         return remembered if remembered and _is_free(remembered) else _any_free_port()
     if wanted is not None:
         if not wanted.isdigit() or not 0 < int(wanted) < 65536:
-            raise Failure(f"SK_PORT is {wanted!r}, which is no port", code=Exit.USAGE)
+            raise Failure(t("up.no-port", given=wanted), code=Exit.USAGE)
         candidates = [int(wanted)]
     else:
         candidates = [remembered] if remembered else []
@@ -32,9 +33,7 @@ def port_for(instance: Instance) -> int:
     for port in candidates:
         if port < 65536 and _is_free(port):
             return port
-    raise Failure(
-        f"no port is free from {candidates[0]} on", then="set SK_PORT to a free one: SK_PORT=9000 …"
-    )
+    raise Failure(t("up.ports-taken", first=candidates[0]), then=t("up.ports-taken.then"))
 
 
 def _remembered_port(instance: Instance) -> int | None:

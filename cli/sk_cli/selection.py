@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sk_bus.model import Channel
+from sk_bus.model import AgentView, Channel, PermissionOption
 
 # Written by one component for another; a person sees them with --all only.
 _INTERNAL = ("cmd:", "do:", "fact:", "timer:", "history:", "state:")
@@ -21,6 +21,26 @@ def found(named: str, channels: Sequence[Channel]) -> Channel | None:
     by_id = next((one for one in channels if one.id == named), None)
     wanted = _same(named.removeprefix("#"))
     return by_id or next((one for one in channels if one.name and _same(one.name) == wanted), None)
+
+
+def agent_found(named: str, agents: Sequence[AgentView]) -> AgentView | None:
+    """The agent meant by its name; case and an ``@`` in front don't matter."""
+    wanted = _same(named.removeprefix("@"))
+    return next((one for one in agents if _same(one.name) == wanted), None)
+
+
+def option_found(named: str, options: Sequence[PermissionOption]) -> PermissionOption | None:
+    """The option meant by its id, its number from 1, its name, or a kind that one alone has."""
+    by_id = next((one for one in options if one.optionId == named), None)
+    if by_id is not None:
+        return by_id
+    if named.isascii() and named.isdigit():
+        return options[int(named) - 1] if 0 < int(named) <= len(options) else None
+    for key in ("name", "kind"):
+        fitting = [one for one in options if _same(getattr(one, key)) == _same(named)]
+        if len(fitting) == 1:
+            return fitting[0]
+    return None
 
 
 def _same(name: str) -> str:

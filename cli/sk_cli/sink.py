@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sk_bus.wire import Batch
-from sk_cli import render, selection
+from sk_cli import render, selection, summaries
 from sk_cli.folding import Entry, Folding
 from sk_cli.invocation import Invocation
 from sk_cli.jsontext import json_text
 from sk_cli.moments import Moment
+from sk_cli.words import number, t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,12 +108,13 @@ class Sink:
         if self._told.json:
             return _json_line(entry)
         type_ = str(entry.event.get("type"))
-        said = render.summary(entry.event)
+        said = summaries.summary(entry.event)
         if entry.count > 1:
             type_ = f"{type_} ×{entry.count}"
-            said = f"{entry.event.get('kind')} +{entry.characters} characters"
-            said += f" ({entry.lasted / 1000:.1f} s)"
-        place = render.where(entry.event, self._names)
+            kind = render.one_line(str(entry.event.get("kind")))
+            lasted = number(entry.lasted / 1000, 1)
+            said = t("event.run", kind=kind, count=entry.characters, seconds=lasted)
+        place = summaries.where(entry.event, self._names)
         head = f"{entry.seq}  {render.clock(entry.ts)}"
         topic = self._told.styled(f"{type_:<22}", fg="cyan")
         return f"{self._told.styled(head, dim=True)}  {topic}  {place:<16}  {said}"

@@ -2,6 +2,8 @@
 
 import re
 
+from sk_cli.words import number
+
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
@@ -19,7 +21,7 @@ def seconds(text: str) -> float | None:
 def spoken(length: float) -> str:
     """A length in seconds as one reads it: ``0.4 s``, ``12 s``, ``3 min``, ``2 h 14 min``."""
     if length < 10:
-        return f"{max(length, 0):.1f} s"
+        return f"{number(max(length, 0), 1)} s"
     if length < 60:
         return f"{length:.0f} s"
     minutes = int(length // 60)

@@ -23,6 +23,7 @@ from sk_bus.queries import SERVICES
 from sk_cli import instances, observing, orphans, ports
 from sk_cli.choice import Choice
 from sk_cli.failure import Failure
+from sk_cli.words import number, t
 
 Say = Callable[[str], None]
 
@@ -38,10 +39,7 @@ def start(choice: Choice, *, say: Say, timeout: float) -> int:
     """
     instance = choice.instance
     if choice.named and not choice.config.exists():
-        raise Failure(
-            f"there is no file {choice.config}",
-            then="leave --config and SK_CONFIG out: a first configuration is then written for you",
-        )
+        raise Failure(t("config.no-file", path=choice.config), then=t("up.no-file.then"))
     orphans.end_supervisor(instance, say)
     orphans.await_services(instance, say)
     _write(instance.runs_in, f"{instance.run}\n")
@@ -78,10 +76,7 @@ def scripts() -> Path:
     for directory in candidates:
         if (directory / "sk-bus").exists():
             return directory
-    raise Failure(
-        f"the services are not installed beside {sys.argv[0]}",
-        then="pip install -e .  (or: make up)",
-    )
+    raise Failure(t("up.not-installed", program=sys.argv[0]), then="make up   |   pip install -e .")
 
 
 def template() -> Path:
@@ -110,7 +105,7 @@ def _supervisord(instance: Instance) -> None:
     if begun.returncode != 0:
         log = instances.last_lines(instance.logs / "supervisord.log", 10)
         raise Failure(
-            "supervisord could not start:\n" + "\n".join([begun.stderr.strip(), *log]),
+            "\n".join([t("up.supervisord"), begun.stderr.strip(), *log]),
         )
 
 
@@ -136,13 +131,13 @@ async def _ready(instance: Instance, *, say: Say, timeout: float) -> None:
                 late = ", ".join(_missing(reported))
                 if time.monotonic() - began > _PATIENT and late != told:
                     told = late
-                    say(f"waiting for {late}; its log is in {instance.logs}")
+                    say(t("up.waiting", names=late, logs=instance.logs))
     except (TimeoutError, UnreachableError) as error:
         raise Failure(
             _what_is_missing(instance, reported, timeout),
-            then="mend what the log names; supervisord goes on trying (sk-cli down ends that)",
+            then=t("up.incomplete.then"),
         ) from error
-    say(f"ready in {time.monotonic() - began:.1f} s")
+    say(t("up.ready", seconds=number(time.monotonic() - began, 1)))
 
 
 def _missing(reported: dict[str, str]) -> list[str]:
@@ -152,11 +147,11 @@ def _missing(reported: dict[str, str]) -> list[str]:
 
 def _what_is_missing(instance: Instance, reported: dict[str, str], timeout: float) -> str:
     missing = _missing(reported)
-    lines = [f"not everything came up within {timeout:.0f} s; missing: {', '.join(missing)}"]
+    lines = [t("up.incomplete", seconds=number(timeout), names=", ".join(missing))]
     for name in missing:
         log = instance.logs / f"{name}.log"
         tail = [_shortened(line) for line in instances.last_lines(log, 15)]
-        lines += [f"--- {log}", *(tail or ["(it is empty)"])]
+        lines += [f"--- {log}", *(tail or [t("up.log-empty")])]
     return "\n".join(lines)
 
 

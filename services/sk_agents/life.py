@@ -18,7 +18,6 @@ from sk_agents import frames
 from sk_agents.filling import UnfillableError, filled
 from sk_agents.framing import Framer, Line
 from sk_agents.logbook import Entry, Logbook
-from sk_agents.masking import masker, secrets
 from sk_agents.process import Place, Processes, StartFailedError, holder_failed, start_failed
 from sk_agents.publishing import Publisher
 from sk_agents.received import Received
@@ -28,6 +27,7 @@ from sk_bus.errors import problem
 from sk_bus.events import AgentLog  # noqa: TC001  annotations stay true at run time
 from sk_bus.failpoints import failpoint
 from sk_bus.internal import FactExited, FactFrame
+from sk_bus.masking import masker, secrets
 from sk_bus.model import AgentName, Problem
 
 _WINDOW = 256 * 1024  # of stdout that the holder may send before we have dealt with it

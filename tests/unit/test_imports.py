@@ -51,6 +51,7 @@ SHELLS = {
             "asking",
             "choice",
             "commands",
+            "completing",
             "ending",
             "instances",
             "invocation",
@@ -58,6 +59,8 @@ SHELLS = {
             "main",
         ),
         *("observing", "orphans", "ports", "sink", "starting", "sweeping", "tables"),
+        "replaying",
+        "when",
     },
 }
 

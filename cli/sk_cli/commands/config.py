@@ -1,38 +1,52 @@
-"""`sk-cli config`: which file is in force, what stands in it, and whether it is valid."""
+"""`sk-cli config`: which file is in force, what stands in it, whether it is valid; another one."""
 
+import os
+import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import click
 
+from sk_bus.commands import Open
 from sk_bus.contract import Bus
+from sk_bus.errors import SidekicksError
 from sk_bus.model import Problem
-from sk_bus.queries import Checked, Content, Current, CurrentConfig, Validate
+from sk_bus.queries import (
+    Checked,
+    Content,
+    Current,
+    CurrentConfig,
+    Recent,
+    Schema,
+    Validate,
+)
 from sk_cli import asking, instances, render
 from sk_cli.failure import Exit, Failure
-from sk_cli.invocation import Command, Group, Invocation, pass_invocation
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command, Group
+from sk_cli.words import problem_text, t
+
+_EDITORS = ("sensible-editor", "nano", "vim", "vi")
 
 
-@click.group(cls=Group, help="The configuration file, and whether it is valid.")
+@click.group(cls=Group, help="help.config")
 def command() -> None:
     pass
 
 
-@command.command("path", cls=Command, help="The file in force.")
+@command.command("path", cls=Command, help="help.config.path")
 @pass_invocation
 def path(told: Invocation) -> None:
-    choice = told.choice
-    config, source = str(choice.config), str(choice.source)
-    if instances.supervisor_pid(choice.instance) is not None:
-        current = asking.ask(told, _current)
-        config, source = current.path, current.source
+    config, source = _in_force(told)
     if told.json:
         told.document({"path": config, "source": source})
     else:
-        print(config)
+        print(told.written(config))
 
 
-@command.command("show", cls=Command, help="The file's text, as it is.")
+@command.command("show", cls=Command, help="help.config.show")
 @pass_invocation
 def show(told: Invocation) -> None:
     async def body(bus: Bus) -> str:
@@ -41,19 +55,116 @@ def show(told: Invocation) -> None:
             _require(Path((await _current(bus)).path))
         return text
 
-    text = asking.ask(told, body)
+    if _runs(told):
+        text = asking.ask(told, body)
+    else:
+        _, text = _text(told.choice.config)
     if told.json:
         told.document({"text": text})
     else:
-        sys.stdout.write(render.neutral(text) if sys.stdout.isatty() else text)
+        sys.stdout.write(told.written(text))
 
 
-@command.command("validate", cls=Command, help="The problems of FILE (- for stdin; default: ours).")
-@click.argument("file", required=False)
+@command.command("validate", cls=Command, help="help.config.validate")
+@click.argument("file", required=False, type=click.Path(allow_dash=True))
 @pass_invocation
 def validate(told: Invocation, *, file: str | None) -> int:
-    name, text = _text(told, file)
+    if file == "-":
+        name, text = "stdin", sys.stdin.read()
+    else:
+        name, text = _text(Path(file) if file else Path(_in_force(told)[0]))
+    return _checked(told, name, text)
 
+
+@command.command("edit", cls=Command, help="help.config.edit")
+@pass_invocation
+def edit(told: Invocation) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError(t("config.edit.terminal"))
+    place = Path(_in_force(told)[0])
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _any_editor()
+    ended = subprocess.run([*shlex.split(editor), str(place)], check=False)
+    if ended.returncode:
+        raise Failure(t("config.edit.failed", editor=editor, code=ended.returncode))
+    if not _runs(told):
+        return int(Exit.DONE)
+    name, text = _text(place)
+    return _checked(told, name, text)
+
+
+@command.command("open", cls=Command, help="help.config.open")
+@click.argument("file", type=click.Path())
+@pass_invocation
+def open_(told: Invocation, *, file: str) -> None:
+    place = Path(file).expanduser().absolute()
+
+    async def body(bus: Bus) -> CurrentConfig:
+        await asking.done(bus, Open(id=asking.command_id(), path=str(place)))
+        told.say(t("config.opening", path=place))
+        # Accepted: the services end, and begin anew on the other file's data.
+        async for _ in bus.beats():
+            try:
+                current: CurrentConfig = (await bus.query(Current(), timeout=2.0)).value
+            except SidekicksError:
+                continue  # it is not there yet; the next heartbeat is soon
+            if _same_file(Path(current.path), place):
+                return current
+        raise AssertionError("heartbeats never end by themselves")
+
+    current = asking.ask(told, body, then="sk-cli status")
+    if told.json:
+        told.document(current)
+        return
+    state = (
+        t("config.valid") if current.valid else t("config.problems", count=len(current.problems))
+    )
+    told.say(t("config.opened", path=current.path, state=state))
+
+
+@command.command("recent", cls=Command, help="help.config.recent")
+@pass_invocation
+def recent(told: Invocation) -> None:
+    async def body(bus: Bus) -> tuple[str, ...]:
+        files: tuple[str, ...] = (await bus.query(Recent())).value
+        return files
+
+    files = asking.ask(told, body)
+    if told.json:
+        told.document(list(files))
+        return
+    for file in files:
+        print(told.written(file))
+    if not files:
+        told.say(t("config.recent.none"))
+
+
+@command.command("schema", cls=Command, help="help.config.schema")
+@pass_invocation
+def schema(told: Invocation) -> None:
+    async def body(bus: Bus) -> object:
+        return (await bus.query(Schema())).value
+
+    told.document(asking.ask(told, body))
+
+
+def _runs(told: Invocation) -> bool:
+    return instances.supervisor_pid(told.choice.instance) is not None
+
+
+def _in_force(told: Invocation) -> tuple[str, str]:
+    """The file in force, or the one that a start would take, and how it was found."""
+    if not _runs(told):
+        return str(told.choice.config), told.choice.source
+    current = asking.ask(told, _current)
+    return current.path, current.source
+
+
+async def _current(bus: Bus) -> CurrentConfig:
+    current: CurrentConfig = (await bus.query(Current())).value
+    return current
+
+
+def _checked(told: Invocation, name: str, text: str) -> int:
     async def body(bus: Bus) -> Checked:
         checked: Checked = (await bus.query(Validate(text=text))).value
         return checked
@@ -64,29 +175,24 @@ def validate(told: Invocation, *, file: str | None) -> int:
     else:
         for problem in (*checked.problems, *checked.warnings):
             print(_line(name, problem))
-        errors = render.counted(len(checked.problems), "error")
-        count = f"{errors}, {render.counted(len(checked.warnings), 'warning')}"
-        told.say(count if checked.problems or checked.warnings else "valid")
+        errors = t("config.errors", count=len(checked.problems))
+        warnings = t("config.warnings", count=len(checked.warnings))
+        found = checked.problems or checked.warnings
+        told.say(f"{errors}, {warnings}" if found else t("config.valid"))
     return int(Exit.INVALID_CONFIGURATION if checked.problems else Exit.DONE)
 
 
-async def _current(bus: Bus) -> CurrentConfig:
-    current: CurrentConfig = (await bus.query(Current())).value
-    return current
-
-
-def _text(told: Invocation, file: str | None) -> tuple[str, str]:
-    if file == "-":
-        return "stdin", sys.stdin.read()
-    place = Path(file) if file else told.choice.config
+def _text(place: Path) -> tuple[str, str]:
     _require(place)
     try:
         return str(place), place.read_text(encoding="utf-8")
     except OSError as error:
-        raise Failure(f"{place} can't be read: {error.strerror}", code=Exit.NO_SUCH) from error
+        raise Failure(
+            t("config.unreadable", path=place, why=error.strerror), code=Exit.NO_SUCH
+        ) from error
     except UnicodeDecodeError as error:
         raise Failure(
-            f"{place} is not UTF-8, from byte {error.start + 1} on; convert it first",
+            t("config.not-utf8", path=place, byte=error.start + 1),
             code=Exit.INVALID_CONFIGURATION,
         ) from error
 
@@ -94,14 +200,25 @@ def _text(told: Invocation, file: str | None) -> tuple[str, str]:
 def _require(place: Path) -> None:
     if not place.exists():
         raise Failure(
-            f"there is no file {place}; a running Sidekicks keeps the last valid one in force",
+            t("config.no-file", path=place),
             code=Exit.NO_SUCH,
-            then="bring the file back, or name another",
+            then=t("config.no-file.then"),
         )
 
 
 def _line(name: str, problem: Problem) -> str:
     """A problem as compilers write it, so that editors can jump to it."""
     place = f":{problem.line}:{problem.column or 1}" if problem.line else ""
-    kind = "warning" if problem.warning else "error"
-    return f"{name}{place}: {kind}: {render.one_line(problem.message)}"
+    kind = t("config.warning") if problem.warning else t("config.error")
+    return f"{render.one_line(name)}{place}: {kind}: {render.one_line(problem_text(problem))}"
+
+
+def _any_editor() -> str:
+    found = next((one for one in _EDITORS if shutil.which(one)), None)
+    if found is None:
+        raise Failure(t("config.edit.none"), then="EDITOR=… sk-cli config edit")
+    return found
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one == other or (one.parent.resolve(), one.name) == (other.parent.resolve(), other.name)

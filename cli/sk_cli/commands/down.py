@@ -3,13 +3,15 @@
 import click
 
 from sk_cli import ending, instances
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command
+from sk_cli.words import t
 
 # Cancels (10 s) and stop ladders (8 s), with room.
 _TIMEOUT = 40.0
 
 
-@click.command(cls=Command, help="Stop everything, agents included.")
+@click.command(cls=Command, help="help.down")
 @pass_invocation
 def command(told: Invocation) -> None:
     instance = told.choice.instance
@@ -18,4 +20,4 @@ def command(told: Invocation) -> None:
     if told.json:
         told.document({"ended": ended})
     else:
-        told.say("Sidekicks has stopped" if ended else "Sidekicks is not running; nothing was left")
+        told.say(t("down.done") if ended else t("down.nothing"))

@@ -5,8 +5,6 @@ Events go to stdout, what is to be said of them (a hole, a new epoch) to stderr.
 
 import fnmatch
 import re
-import time
-from typing import Any
 
 import click
 
@@ -17,10 +15,14 @@ from sk_bus.queries import ListAgents, ListChannels
 from sk_bus.vocabulary import EVENTS
 from sk_bus.wire import Batch
 from sk_cli import asking, render, selection
+from sk_cli.completing import agent_names, channel_names
 from sk_cli.failure import Exit
-from sk_cli.invocation import Command, Invocation, pass_invocation
-from sk_cli.moments import Moment, moment
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.moments import Moment
+from sk_cli.options import Command, OneOf, Whole, option
 from sk_cli.sink import Asked, Sink
+from sk_cli.when import When
+from sk_cli.words import t
 
 # A run of deltas that goes on is shown at least this often.
 _SHOWN_AFTER_MS = 1000
@@ -28,39 +30,27 @@ _SHOWN_AFTER_MS = 1000
 _ORNAMENT_WITHIN = 1.5
 
 
-class _When(click.ParamType[Moment]):
-    name = "when"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Moment:
-        if isinstance(value, Moment):
-            return value
-        made = moment(str(value), now=time.time_ns() // 1_000_000)
-        if made is None:
-            self.fail(f"{value!r} is no seq, 5m, boot, 14:02 or 2026-11-30T14:02", param, ctx)
-        return made
-
-
-@click.command(cls=Command, help="Watch the bus; --since replays it from a point in the past.")
-@click.option("--since", type=_When(), metavar="SEQ|5m|boot|TIME", help="Begin there.")
-@click.option("--until", type=_When(), metavar="SEQ|TIME", help="End there.")
-@click.option(
-    "-n", "last", type=click.IntRange(1), help="Begin with the last N of what is asked for."
+@click.command(cls=Command, help="help.events")
+@option("--since", type=When(), metavar="SEQ|5m|boot|TIME", help="help.events.since")
+@option("--until", type=When(), metavar="SEQ|TIME", help="help.events.until")
+@option("-n", "last", type=Whole(1), metavar="N", help="help.events.n")
+@option("--count", type=Whole(1), metavar="N", help="help.events.count")
+@option("-t", "topics", multiple=True, metavar="GLOB", help="help.events.t")
+@option("-x", "without", multiple=True, metavar="GLOB", help="help.events.x")
+@option(
+    "-a", "agents", multiple=True, metavar="AGENT", help="help.events.a", shell_complete=agent_names
 )
-@click.option("--count", type=click.IntRange(1), help="End after so many events.")
-@click.option("-t", "topics", multiple=True, metavar="GLOB", help="Only these types.")
-@click.option("-x", "without", multiple=True, metavar="GLOB", help="Not these types.")
-@click.option("-a", "agents", multiple=True, metavar="AGENT", help="Only about these agents.")
-@click.option("-c", "channels", multiple=True, metavar="CHANNEL", help="Only in these channels.")
-@click.option("--grep", metavar="RE", help="Only events whose JSON fits.")
-@click.option(
-    "--deltas",
-    type=click.Choice(["fold", "all", "none"]),
-    help="Runs of deltas as one line, each, or not at all (default: fold; with --json: all).",
+@option(
+    *("-c", "channels"),
+    multiple=True,
+    metavar="CHANNEL",
+    help="help.events.c",
+    shell_complete=channel_names,
 )
-@click.option("--all", "everything", is_flag=True, help="Internal events too.")
-@click.option("--follow/--no-follow", "-f", default=True, help="End at the log's present end.")
+@option("--grep", metavar="RE", help="help.events.grep")
+@option("--deltas", type=OneOf(["fold", "all", "none"]), help="help.events.deltas")
+@option("--all", "everything", is_flag=True, help="help.events.all")
+@option("--follow/--no-follow", "-f", default=True, help="help.events.follow")
 @pass_invocation
 def command(
     told: Invocation,
@@ -81,7 +71,7 @@ def command(
     try:
         text = re.compile(grep) if grep else None
     except re.error as error:
-        raise click.UsageError(f"--grep {grep!r} is no regular expression: {error}") from error
+        raise click.UsageError(t("usage.regex", given=grep, why=error)) from error
 
     async def body(bus: Bus) -> None:
         ids = [(await asking.channel(bus, named)).id for named in channels]
@@ -106,7 +96,7 @@ def command(
         await _shown(told, bus, asked)
 
     try:
-        asking.ask(told, body, late="no more came", then="sk-cli events --since 5m")
+        asking.ask(told, body, late=t("events.no-more"), then="sk-cli events --since 5m")
     except KeyboardInterrupt:
         return int(Exit.DONE)
     return int(Exit.DONE)
@@ -118,7 +108,7 @@ async def _check_names(
     """Say which names fit nothing known: who waits for them would wait for ever."""
     for glob in topics:
         if not fnmatch.filter(EVENTS, glob):
-            told.say(f"# no event of this version has a type like {glob!r}")
+            told.say(t("events.no-type", glob=glob))
     if not agents:
         return
     try:
@@ -127,7 +117,7 @@ async def _check_names(
         return  # who is configured can't be known now; the events will show
     configured = [one.name for one in listed]
     for name in sorted(selection.agents(agents) - selection.agents(configured)):
-        told.say(f"# no agent {name!r} is configured; there are {', '.join(configured)}")
+        told.say(t("events.no-agent", agent=name, known=", ".join(configured)))
 
 
 async def _shown(told: Invocation, bus: Bus, asked: Asked) -> None:
@@ -154,9 +144,9 @@ async def _shown(told: Invocation, bus: Bus, asked: Asked) -> None:
             case Resync():
                 sink.flush()
                 if item.epoch != epoch:
-                    told.say("# the bus began a new epoch; what came between is not shown")
+                    told.say(t("events.epoch"))
                 elif after >= item.floor or sink.shown:
-                    told.say(f"# events before {item.head + 1} are no longer kept")
+                    told.say(t("events.pruned", seq=item.head + 1))
                 epoch = item.epoch
             case _:
                 sink.flush(older_than=_SHOWN_AFTER_MS)
@@ -167,7 +157,7 @@ async def _names(told: Invocation, bus: Bus) -> dict[str, str]:
     try:
         listed = (await bus.query(ListChannels(), timeout=_ORNAMENT_WITHIN)).value
     except SidekicksError:
-        told.say("# sk-history does not answer: channels are shown by their ids")
+        told.say(t("events.ids"))
         return {}
     return {one.id: render.channel_name(one) for one in listed}
 

@@ -9,20 +9,23 @@ import click
 
 from sk_bus.queries import SERVICES
 from sk_cli import instances, render
-from sk_cli.failure import Exit, Failure
-from sk_cli.invocation import Command, Invocation, Span, pass_invocation
+from sk_cli.completing import component_names
+from sk_cli.failure import Exit, no_such
+from sk_cli.invocation import Invocation, pass_invocation
 from sk_cli.loglines import LEVELS, Chosen
+from sk_cli.options import Command, OneOf, Span, Whole, option
+from sk_cli.words import t
 
 NAMES = (*(str(name) for name in SERVICES), "supervisord")
 
 
-@click.command(cls=Command, help="The components' logs (default: all of them).")
-@click.argument("components", nargs=-1, metavar="COMPONENT…")
-@click.option("-f", "--follow", is_flag=True, help="Go on as they write more.")
-@click.option("-n", "lines", type=click.IntRange(0), default=100, help="The last N lines of each.")
-@click.option("--since", type=Span(), metavar="TIME", help="Only what came in the last 10m, 2h.")
-@click.option("--level", type=click.Choice(LEVELS), help="Only what is at least that grave.")
-@click.option("--grep", metavar="RE", help="Only lines that fit.")
+@click.command(cls=Command, help="help.logs")
+@click.argument("components", nargs=-1, metavar="COMPONENT…", shell_complete=component_names)
+@option("-f", "--follow", is_flag=True, help="help.follow")
+@option("-n", "lines", type=Whole(0), default=100, metavar="N", help="help.logs.n")
+@option("--since", type=Span(), metavar="TIME", help="help.logs.since")
+@option("--level", type=OneOf(LEVELS), help="help.logs.level")
+@option("--grep", metavar="RE", help="help.logs.grep")
 @pass_invocation
 def command(
     told: Invocation,
@@ -36,13 +39,11 @@ def command(
 ) -> int:
     for name in components:
         if name not in NAMES:
-            raise Failure(
-                f"there is no component {name!r}; there are {', '.join(NAMES)}", code=Exit.NO_SUCH
-            )
+            raise no_such("component", name, NAMES)
     try:
         text = re.compile(grep or "")
     except re.error as error:
-        raise click.UsageError(f"--grep {grep!r} is no regular expression: {error}") from error
+        raise click.UsageError(t("usage.regex", given=grep, why=error)) from error
     names = components or NAMES
     logs = told.choice.instance.logs
     begin = time.time() - since if since is not None else None
@@ -63,9 +64,12 @@ def command(
     from watchfiles import watch
 
     # Every change in the folder is worth a look at each file; rotation is one of them.
-    for _ in watch(logs, recursive=False, debounce=50, step=20, rust_timeout=1000):
-        for tail in tails:
-            tail.show_new()
+    try:
+        for _ in watch(logs, recursive=False, debounce=50, step=20, rust_timeout=1000):
+            for tail in tails:
+                tail.show_new()
+    except KeyboardInterrupt:
+        pass
     return int(Exit.DONE)
 
 

@@ -10,11 +10,12 @@ import click
 
 from sk_bus.paths import Instance
 from sk_cli import instances
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command, option
 
 
-@click.command(cls=Command, help="Open the page in the browser, or show its address.")
-@click.option("--print", "only_print", is_flag=True, help="Only print the address.")
+@click.command(cls=Command, help="help.open")
+@option("--print", "only_print", is_flag=True, help="help.open.print")
 @pass_invocation
 def command(told: Invocation, *, only_print: bool) -> None:
     instances.require_running(told.choice)

@@ -10,28 +10,28 @@ from sk_bus.contract import Bus
 from sk_bus.paths import Instance
 from sk_bus.queries import SERVICES
 from sk_cli import instances
-from sk_cli.failure import Exit, Failure
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.completing import component_names
+from sk_cli.failure import Exit, Failure, no_such
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command, option
+from sk_cli.words import number, t
 
 _TIMEOUT = 20.0
 
 
-@click.command(cls=Command, help="Restart components; agents and answers go on.")
-@click.argument("components", nargs=-1, metavar="COMPONENT…")
-@click.option("--all", "everything", is_flag=True, help="Every component.")
-@click.option("--yes", is_flag=True, hidden=True, help="Nothing is asked; for scripts that say so.")
+@click.command(cls=Command, help="help.restart")
+@click.argument("components", nargs=-1, metavar="COMPONENT…", shell_complete=component_names)
+@option("--all", "everything", is_flag=True, help="help.restart.all")
+@option("--yes", is_flag=True, hidden=True)
 @pass_invocation
 def command(told: Invocation, *, components: tuple[str, ...], everything: bool, yes: bool) -> None:
     del yes
     wanted = [str(name) for name in SERVICES] if everything else list(components)
     if not wanted:
-        raise click.UsageError(f"which one? {', '.join(SERVICES)}, or --all")
+        raise click.UsageError(t("restart.which", names=", ".join(SERVICES)))
     for name in wanted:
         if name not in SERVICES:
-            raise Failure(
-                f"there is no component {name!r}; there are {', '.join(SERVICES)}",
-                code=Exit.NO_SUCH,
-            )
+            raise no_such("component", name, SERVICES)
     instances.require_running(told.choice)
     instance = told.choice.instance
     supervisor = instances.supervisor(instance)
@@ -44,7 +44,8 @@ def command(told: Invocation, *, components: tuple[str, ...], everything: bool, 
         took = time.monotonic() - began
         done.append({"component": name, "before": before, "after": after, "seconds": took})
         if not told.json:
-            print(f"{name:<8} {before or '–'} → {after}, healthy in {took:.1f} s", flush=True)
+            said = t("restart.done", after=after, seconds=number(took, 1))
+            print(f"{name:<8} {before or '–'} → {said}", flush=True)
     if told.json:
         told.document(done)
 
@@ -58,7 +59,8 @@ async def _healthy(instance: Instance, name: str, timeout: float) -> int:
         log = instance.logs / f"{name}.log"
         tail = "\n".join(instances.last_lines(log, 15))
         raise Failure(
-            f"{name} doesn't report after {timeout:g} s\n--- {log}\n{tail}", code=Exit.TIMED_OUT
+            t("restart.late", name=name, seconds=number(timeout)) + f"\n--- {log}\n{tail}",
+            code=Exit.TIMED_OUT,
         ) from error
 
 

@@ -24,33 +24,22 @@ from sk_bus.model import (
 )
 from sk_bus.queries import Conversation, ConversationView
 from sk_bus.wire import Batch
-from sk_cli import asking, render
-from sk_cli.answers import (
-    Answers,
-    Asks,
-    Began,
-    Ended,
-    HeldUp,
-    Noted,
-    Said,
-    Settled,
-    Waits,
-    Wrote,
-)
+from sk_cli import asking, messages, names, render
+from sk_cli.answers import Answers, Ended, HeldUp, Said, Waits
+from sk_cli.completing import channel_names
 from sk_cli.failure import Exit, Failure
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command, option
+from sk_cli.selection import option_found
+from sk_cli.telling import Asks, Began, Noted, Settled, Wrote
+from sk_cli.words import problem_text, t
 
 
-@click.command(cls=Command, help="Send TEXT to CHANNEL: a name, an id, or @agent for its direct.")
-@click.argument("channel")
+@click.command(cls=Command, help="help.send")
+@click.argument("channel", shell_complete=channel_names)
 @click.argument("text", nargs=-1)
-@click.option("--wait", is_flag=True, help="Wait for the answers and print them as they come.")
-@click.option(
-    "--allow",
-    multiple=True,
-    metavar="KIND",
-    help="Allow tools of this kind once (read, edit, execute, …; a list; all). With --wait.",
-)
+@option("--wait", is_flag=True, help="help.send.wait")
+@option("--allow", multiple=True, metavar="KIND", help="help.send.allow")
 @pass_invocation
 def command(
     told: Invocation, *, channel: str, text: tuple[str, ...], wait: bool, allow: tuple[str, ...]
@@ -58,7 +47,7 @@ def command(
     message = _text(text)
     kinds = frozenset(kind.strip() for one in allow for kind in one.split(","))
     if kinds and not wait:
-        raise click.UsageError("--allow needs --wait: somebody has to be there to allow it")
+        raise click.UsageError(t("send.allow-waits"))
     interactive = wait and sys.stdin.isatty() and sys.stderr.isatty()
 
     async def body(bus: Bus) -> int:
@@ -70,7 +59,7 @@ def command(
             if told.json:
                 told.document({"channel": where, "message": question, "seq": outcome.seq})
             else:
-                told.say(f"sent: {question}")
+                told.say(t("send.sent", id=question))
             return int(Exit.DONE)
         waiting = _Waiting(
             told,
@@ -79,6 +68,7 @@ def command(
             question=question,
             allow=kinds,
             direct=channel.startswith("@"),
+            titles=await asking.titles(bus) if sys.stdout.isatty() else None,
         )
         return await waiting.run(Cursor(epoch=hello.epoch, seq=hello.head), interactive=interactive)
 
@@ -86,12 +76,12 @@ def command(
         return asking.ask(
             told,
             body,
-            late="the answer goes on" if wait else "the message may yet be sent",
-            then=f"sk-cli channels messages {channel}   or   sk-cli stop {channel}",
+            late=t("send.goes-on") if wait else t("send.may-yet"),
+            then=f"sk-cli channels messages {channel}   |   sk-cli stop {channel}",
         )
     except KeyboardInterrupt:
         if wait:
-            told.say(f"\nthe answer goes on; end it with: sk-cli stop {channel}")
+            told.say("\n" + t("send.interrupted", channel=channel))
         raise
 
 
@@ -101,13 +91,12 @@ def _text(words: tuple[str, ...]) -> str:
     elif words:
         given = os.fsencode(" ".join(words))
     else:
-        raise click.UsageError("what shall be sent? Give the text, or - to read it from stdin")
+        raise click.UsageError(t("send.what"))
     try:
         return given.decode()
     except UnicodeDecodeError as error:
         raise click.UsageError(
-            f"the text is not UTF-8 (byte {error.start + 1} is 0x{given[error.start]:02x}); "
-            "convert it first, with iconv for instance"
+            t("send.not-utf8", byte=error.start + 1, value=f"0x{given[error.start]:02x}")
         ) from error
 
 
@@ -123,6 +112,7 @@ class _Waiting:
         question: MessageId,
         allow: frozenset[str],
         direct: bool,
+        titles: names.Titles | None,
     ) -> None:
         self._told = told
         self._bus = bus
@@ -130,6 +120,9 @@ class _Waiting:
         self._question = question
         self._allow = allow
         self._direct = direct
+        self._titles = titles
+        self._unsigned: names.Unsigned | None = None
+        self._began = False
         self._answers = Answers(question, channel)
         self._open: dict[PermissionId, PermissionRequested] = {}
         self._asked: set[PermissionId] = set()
@@ -175,17 +168,17 @@ class _Waiting:
         for one in said:
             match one:
                 case Wrote(text=text):
-                    self._write(text)
+                    self._write(self._unsigned.wrote(text) if self._unsigned else text)
                 case Began(agent=agent):
-                    if not self._direct:
-                        self._note(f"{agent}:", bold=True)
+                    self._begin(agent)
                 case Noted(line=line):
                     self._note(line, dim=True)
                 case Asks(permission=permission):
                     await self._ask(permission)
                 case Settled(id=id_) if id_ in self._open:
                     del self._open[id_]
-                    self._note(f"{one.optionId or 'cancelled'} (by {one.by})", dim=True)
+                    chosen = one.optionId or t("event.cancelled")
+                    self._note(t("send.settled", option=chosen, by=one.by), dim=True)
                 case Settled():
                     pass
                 case Waits():
@@ -198,15 +191,14 @@ class _Waiting:
     async def _tell_why_it_waits(self) -> None:
         view: ConversationView = (await self._bus.query(Conversation(channel=self._channel))).value
         if view.waitingFor is not None:
-            self._note(f"it waits: {view.waitingFor.agent} is answering elsewhere", dim=True)
+            self._note(t("send.elsewhere", agent=view.waitingFor.agent), dim=True)
         elif view.busy and view.queued:
-            self._note(f"it waits: {view.answering} is answering what came before", dim=True)
+            self._note(t("send.queued", agent=view.answering or "–"), dim=True)
         for permission in view.permissions:
             self._tell_held_up(permission)
 
     def _tell_held_up(self, permission: Permission | PermissionRequested) -> None:
-        title = render.one_line(permission.toolCall.title, 200)
-        self._note(f"{permission.agent} waits for leave to {permission.toolCall.kind}: {title}")
+        self._note(messages.asks(permission.agent, permission.toolCall))
         self._note(_how_to_answer(permission))
 
     def _write(self, text: str) -> None:
@@ -222,7 +214,19 @@ class _Waiting:
         if both_on_screen and not self._fresh_line:
             print(flush=True)
             self._fresh_line = True
-        self._told.say(self._told.styled(line, sys.stderr, **style))
+        self._told.say(self._told.styled(render.neutral(line), sys.stderr, **style))
+
+    def _begin(self, agent: str) -> None:
+        """An agent begins to answer; on the terminal a name that it puts in front is hidden."""
+        if self._unsigned is not None:
+            self._write(self._unsigned.ended())
+        if self._titles is not None:
+            self._unsigned = names.Unsigned(names.signs(agent, self._titles))
+        if self._began and not self._fresh_line:
+            self._write("\n\n")  # two answers, be they in a pipe, are two paragraphs
+        self._began = True
+        if not self._direct:
+            self._note(f"{agent}:", bold=True)
 
     # --- permissions --------------------------------------------------------------------------
 
@@ -232,17 +236,18 @@ class _Waiting:
         self._asked.add(permission.id)
         self._open[permission.id] = permission
         kind = permission.toolCall.kind
-        title = render.one_line(permission.toolCall.title, 200)
+        asked = messages.asks(permission.agent, permission.toolCall)
         once = _allowing(permission)
         if once is not None and (kind in self._allow or "all" in self._allow):
-            self._note(f"{permission.agent} may {kind} once: {title}", dim=True)
+            self._note(f"{asked} – {t('send.allowed')}", dim=True)
             await self._answer(permission, once.optionId)
             return
-        self._note(f"{permission.agent} asks for leave to {kind}: {title}", bold=True)
-        for number, option in enumerate(permission.options, 1):
-            self._note(f"  {number}  {render.one_line(option.name)}  [{option.optionId}]")
+        self._note(asked, bold=True)
+        for number, offered in enumerate(permission.options, 1):
+            named = render.one_line(offered.name)
+            self._note(f"  {number}  {named}  [{render.one_line(offered.optionId)}]")
         if self._interactive:
-            self._note("number?")
+            self._note(t("send.number"))
             return
         self._note(_how_to_answer(permission))
 
@@ -253,13 +258,11 @@ class _Waiting:
             if not self._open:
                 continue
             permission = next(iter(self._open.values()))
-            options = permission.options
-            if line.isdigit() and 0 < int(line) <= len(options):
-                await self._answer(permission, options[int(line) - 1].optionId)
-            elif line in {option.optionId for option in options}:
-                await self._answer(permission, line)
+            chosen = option_found(line, permission.options)
+            if chosen is not None:
+                await self._answer(permission, chosen.optionId)
             else:
-                self._note(f"a number from 1 to {len(options)}")
+                self._note(t("send.number-to", most=len(permission.options)))
 
     async def _answer(self, permission: PermissionRequested, option: str) -> None:
         command = AnswerPermission(
@@ -268,13 +271,15 @@ class _Waiting:
         try:
             outcome = await self._bus.command(command)
         except (RefusedError, UnreachableError) as error:
-            self._note(str(error))
+            self._note(problem_text(error.problem))
             return
         if outcome.result.problem is not None:
             # Somebody else was faster, or the agent is gone: the event says which.
-            self._note(outcome.result.problem.message, dim=True)
+            self._note(problem_text(outcome.result.problem), dim=True)
 
     def _finish(self) -> int:
+        if self._unsigned is not None:
+            self._write(self._unsigned.ended())
         if self._told.json:
             self._told.document(
                 {
@@ -296,13 +301,13 @@ class _Waiting:
         elif not self._fresh_line:
             print(flush=True)
         if not self._well:
-            raise Failure("the answer did not end as it should", code=Exit.FAILED)
+            raise Failure(t("send.failed"), code=Exit.FAILED)
         return int(Exit.DONE)
 
 
 def _how_to_answer(permission: Permission | PermissionRequested) -> str:
     ids = "|".join(render.one_line(option.optionId) for option in permission.options)
-    return f"it waits; answer with: sk-cli permissions answer {permission.id} {ids}"
+    return t("send.how-to-answer", command=f"sk-cli permissions answer {permission.id} {ids}")
 
 
 def _allowing(permission: PermissionRequested) -> PermissionOption | None:

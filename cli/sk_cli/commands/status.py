@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+import time
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -9,72 +11,116 @@ import click
 from sk_bus.codec import plain
 from sk_bus.contract import Bus, Heartbeat, Hello
 from sk_bus.errors import SidekicksError
-from sk_bus.queries import AnyQuery, Components, Current, CurrentConfig, ListAgents
-from sk_cli import asking, instances, observing, render, spans
+from sk_bus.model import AgentView, Channel, ChannelId
+from sk_bus.queries import (
+    AnyQuery,
+    Components,
+    Conversation,
+    ConversationView,
+    Current,
+    CurrentConfig,
+    ListAgents,
+    ListChannels,
+)
+from sk_cli import asking, instances, observing, spans, standing
+from sk_cli.commands.agents import said
 from sk_cli.failure import Exit
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.invocation import Invocation, pass_invocation
 from sk_cli.observing import Seen
+from sk_cli.options import Command, option
+from sk_cli.render import channel_name, megabytes
+from sk_cli.standing import Place
+from sk_cli.summaries import state_text
+from sk_cli.words import t
 
 _ANSWER_WITHIN = 2.0
+# Where agents are busy and how full they are: of so many channels, the newest.
+_LOOKED_AT = 100
 
 
-@click.command(cls=Command, help="Show components, agents and configuration.")
-@click.option("--watch", is_flag=True, help="Go on, anew with every heartbeat.")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What one look at everything brought; what couldn't be asked is ``None``."""
+
+    hello: Hello | None
+    beat: Heartbeat | None
+    agents: tuple[AgentView, ...] | None
+    current: CurrentConfig | None
+    components: list[Seen]
+    places: dict[str, Place]
+    rate: float | None
+
+    @property
+    def trouble(self) -> str | None:
+        return self.hello.historyProblem if self.hello else None
+
+    @property
+    def state(self) -> str:
+        well = all(one.state == "running" for one in self.components) and not self.trouble
+        return "running" if well else "degraded"
+
+
+@click.command(cls=Command, help="help.status")
+@option("--watch", is_flag=True, help="help.status.watch")
 @pass_invocation
 def command(told: Invocation, *, watch: bool) -> int:
     if not watch:
-        return _once(told)
+        return _shown(told, _look(told, None))
+    before: tuple[int, float] | None = None
     try:
         while True:
-            if sys.stdout.isatty():
+            seen = _look(told, before)
+            before = (seen.hello.head, time.monotonic()) if seen.hello else None
+            if sys.stdout.isatty() and not told.json:
                 click.clear()
-            _once(told)
-            print(flush=True)
+            _shown(told, seen)
+            if not told.json:
+                print(flush=True)
             asking.ask(told, lambda bus: observing.heartbeat(bus, _ANSWER_WITHIN))
     except KeyboardInterrupt:
         return int(Exit.DONE)
 
 
-def _once(told: Invocation) -> int:
-    instance = told.choice.instance
-    pid = instances.require_running(told.choice)
-    processes = instances.supervisor(instance).processes()
+def _look(told: Invocation, before: tuple[int, float] | None) -> _Seen:
+    instances.require_running(told.choice)
+    processes = instances.supervisor(told.choice.instance).processes()
 
-    async def body(bus: Bus) -> tuple[Hello | None, Heartbeat | None, Any, Any, Any]:
-        hello, beat, agents, current, counted = await asyncio.gather(
+    async def body(bus: Bus) -> _Seen:
+        hello, beat, agents, current, counted, places = await asyncio.gather(
             _hello(bus),
             observing.heartbeat(bus, _ANSWER_WITHIN),
             _asked(bus, ListAgents()),
             _asked(bus, Current()),
             _asked(bus, Components()),
+            _places(bus),
         )
-        return hello, beat, agents, current, counted
+        restarts = {str(one.component): one.restarts for one in counted or ()}
+        rate = None
+        if before and hello:
+            rate = max(0, hello.head - before[0]) / max(0.001, time.monotonic() - before[1])
+        return _Seen(
+            hello=hello,
+            beat=beat,
+            agents=agents,
+            current=current,
+            components=observing.components(processes, beat, restarts),
+            places=places,
+            rate=rate,
+        )
 
-    hello, beat, agents, current, counted = asking.ask(told, body)
-    restarts = {str(one.component): one.restarts for one in counted or ()}
-    components = observing.components(processes, beat, restarts)
-    trouble = hello.historyProblem if hello else None
-    well = all(one.state == "running" for one in components) and not trouble
-    state = "running" if well else "degraded"
-    if told.json:
-        told.document(
-            {
-                "state": state,
-                "pid": pid,
-                "address": instances.address(instance),
-                "instance": instance.name,
-                "bus": hello,
-                "components": [plain(one) for one in components],
-                "agents": agents,
-                "config": current,
-                "historyProblem": trouble,
-            }
-        )
-    else:
-        _print(
-            told, state=state, hello=hello, components=components, agents=agents, current=current
-        )
-    return int(Exit.DONE if well else Exit.DEGRADED)
+    return asking.ask(told, body)
+
+
+async def _places(bus: Bus) -> dict[str, Place]:
+    channels: tuple[Channel, ...] | None = await _asked(bus, ListChannels())
+    listed = (channels or ())[-_LOOKED_AT:]
+    views = await asyncio.gather(*(_asked(bus, _conversation(one.id)) for one in listed))
+    found: list[ConversationView] = [view for view in views if view is not None]
+    return standing.places(found)
+
+
+def _conversation(channel: ChannelId) -> Conversation:
+    return Conversation(channel=channel)
 
 
 async def _hello(bus: Bus) -> Hello | None:
@@ -92,100 +138,85 @@ async def _asked(bus: Bus, query: AnyQuery) -> Any:
         return None
 
 
-def _print(
-    told: Invocation,
-    *,
-    state: str,
-    hello: Hello | None,
-    components: list[Seen],
-    agents: Any,
-    current: CurrentConfig | None,
-) -> None:
-    from sk_cli.tables import STYLES, table
+def _shown(told: Invocation, seen: _Seen) -> int:
+    if told.json:
+        _document(told, seen)
+    else:
+        _print(told, seen)
+    return int(Exit.DONE if seen.state == "running" else Exit.DEGRADED)
+
+
+def _document(told: Invocation, seen: _Seen) -> None:
+    instance = told.choice.instance
+    made = {
+        "state": seen.state,
+        "pid": instances.require_running(told.choice),
+        "address": instances.address(instance),
+        "instance": instance.name,
+        "bus": seen.hello,
+        "components": [plain(one) for one in seen.components],
+        "agents": seen.agents,
+        "places": {name: plain(place) for name, place in seen.places.items()},
+        "config": seen.current,
+        "historyProblem": seen.trouble,
+    }
+    told.line(made) if told.json and not sys.stdout.isatty() else told.document(made)
+
+
+def _print(told: Invocation, seen: _Seen) -> None:
+    from sk_cli.tables import STYLES, State, table
 
     instance = told.choice.instance
-    head = f"   bus seq {hello.head}" if hello else "   the bus does not answer"
-    shown = told.styled(state, fg=STYLES[state])
-    print(f"sidekicks  {shown}   {instances.address(instance)}{head}\n")
+    shown = told.styled(state_text(seen.state), fg=STYLES[seen.state])
+    since = min((one.since for one in seen.components if one.since), default=0)
+    up = t("status.up", time=spans.spoken(observing.age(since))) if since else ""
+    if seen.hello is None:
+        bus = t("status.silent")
+    else:
+        bus = t("status.seq", seq=seen.hello.head)
+        bus += "" if seen.rate is None else t("status.rate", number=f"{seen.rate:.0f}")
+    print("   ".join(filter(None, [f"sidekicks  {shown}", up, instances.address(instance), bus])))
+    print()
+    heads = ("component", "state", "pid", "up", "beat", "restarts", "memory")
     table(
         told,
-        ["COMPONENT", "STATE", "PID", "UP", "RESTARTS", "MEMORY", ""],
+        [*(t(f"head.{head}") for head in heads), ""],
         [
             [
                 one.component,
-                one.state,
+                State(one.state),
                 str(one.pid or "–"),
                 spans.spoken(observing.age(one.since)) if one.since else "–",
+                "–" if one.beat is None else spans.spoken(one.beat),
                 "–" if one.restarts is None else str(one.restarts),
-                _bytes(one.memory),
-                one.problem or _details(one.details),
+                megabytes(one.memory),
+                one.problem or standing.details(one.details),
             ]
-            for one in components
+            for one in seen.components
         ],
     )
     print()
-    if agents is None:
-        print("the agents can't be listed: sk-agents does not answer")
-    elif agents:
+    if seen.agents is None:
+        print(t("status.no-agents"))
+    elif seen.agents:
         table(
             told,
-            ["AGENT", "STATE", "MEMORY", ""],
-            [
-                [
-                    one.name,
-                    str(one.state),
-                    _bytes(one.memory),
-                    ", ".join(
-                        filter(
-                            None,
-                            [
-                                "stopping" if one.stopping else "",
-                                "restart to apply changes" if one.outdated else "",
-                                one.error.message if one.error else "",
-                            ],
-                        )
-                    ),
-                ]
-                for one in agents
-            ],
+            [*(t(f"head.{head}") for head in ("agent", "state", "in", "context", "memory")), ""],
+            [_agent_row(State(one.state), one, seen.places) for one in seen.agents],
         )
     else:
-        print("no agent is configured")
+        print(t("agents.none"))
     print()
-    _print_config(told, current)
-    if hello and hello.historyProblem:
-        print(f"history   {hello.historyProblem}")
-    down = [one.component for one in components if one.state != "running"]
+    for line in standing.config_lines(seen.current, str(told.choice.config)):
+        print(line)
+    if seen.trouble:
+        print(f"{t('status.history'):<9} {seen.trouble}")
+    down = [one.component for one in seen.components if one.state != "running"]
     if down:
-        print(f"next      sk-cli logs {down[0]} -n 50    sk-cli restart {down[0]}")
+        print(t("failure.next", then=f"sk-cli logs {down[0]} -n 50   |   sk-cli restart {down[0]}"))
 
 
-def _print_config(told: Invocation, current: CurrentConfig | None) -> None:
-    if current is None:
-        print(f"config    {told.choice.config}   (sk-config does not answer)")
-        return
-    problems = render.counted(len(current.problems), "problem")
-    word = "valid" if current.valid else f"{problems}: sk-cli config validate"
-    warnings = f", {render.counted(len(current.warnings), 'warning')}" if current.warnings else ""
-    print(f"config    {current.path}   {word}{warnings}")
-
-
-def _details(details: dict[str, Any]) -> str:
-    return ", ".join(filter(None, (_detail(key, value) for key, value in details.items())))
-
-
-def _detail(key: str, value: Any) -> str:
-    """One thing that a component reports of itself; nothing, where it is as it should be."""
-    match key, value:
-        case "full", _:
-            return "the journal is full" if value else ""
-        case "journal", int():
-            return f"journal {_bytes(value)}"
-        case "browsers", int():
-            return render.counted(value, "browser") if value else ""
-        case _:
-            return f"{key} {value}"
-
-
-def _bytes(number: int | None) -> str:
-    return "–" if number is None else f"{number / 2**20:.0f} MB"
+def _agent_row(state: str, one: AgentView, places: dict[str, Place]) -> list[str]:
+    place = places.get(one.name, Place())
+    where = channel_name(place.channel) if place.channel else "–"
+    return [one.name, state, where, standing.context(place), megabytes(one.memory), said(one)]

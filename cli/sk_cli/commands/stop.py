@@ -5,11 +5,14 @@ import click
 from sk_bus.commands import Cancel
 from sk_bus.contract import Bus
 from sk_cli import asking
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.completing import channel_names
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command
+from sk_cli.words import t
 
 
-@click.command(cls=Command, help="Stop the answer under way in CHANNEL, and what waits there.")
-@click.argument("channel")
+@click.command(cls=Command, help="help.stop")
+@click.argument("channel", shell_complete=channel_names)
 @pass_invocation
 def command(told: Invocation, *, channel: str) -> None:
     async def body(bus: Bus) -> str:
@@ -21,4 +24,4 @@ def command(told: Invocation, *, channel: str) -> None:
     if told.json:
         told.document({"channel": id_})
     else:
-        told.say("stopped")
+        told.say(t("stop.done"))

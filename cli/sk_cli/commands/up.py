@@ -8,15 +8,17 @@ import click
 
 from sk_bus.contract import Bus
 from sk_bus.queries import Current, CurrentConfig
-from sk_cli import asking, instances, render, starting
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli import asking, instances, starting
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command, option
+from sk_cli.words import t
 
 # A machine that is busy with something else takes its time.
 _TIMEOUT = 60.0
 
 
-@click.command(cls=Command, help="Start everything; say where the page is.")
-@click.option("--detach", is_flag=True, hidden=True, help="It always does; for those who say so.")
+@click.command(cls=Command, help="help.up")
+@option("--detach", is_flag=True, hidden=True)
 @pass_invocation
 def command(told: Invocation, *, detach: bool) -> None:
     del detach
@@ -25,10 +27,10 @@ def command(told: Invocation, *, detach: bool) -> None:
         running = instances.running_on_same_file(choice)
         if running is not None:
             instance, pid = running
-            told.say(f"Sidekicks is running already (pid {pid})")
+            told.say(t("up.running", pid=pid))
         else:
             instance = choice.instance
-            told.say(f"starting Sidekicks for {choice.config}")
+            told.say(t("up.starting", path=choice.config))
             pid = starting.start(choice, say=told.say, timeout=told.timeout or _TIMEOUT)
     if told.json:
         told.document(
@@ -43,7 +45,7 @@ def command(told: Invocation, *, detach: bool) -> None:
     print(f"page     {instances.page(instance)}")
     print(f"sk-cli   {_own_path()}")
     for warning in asking.ask(told, _warnings):
-        told.say(f"warning  {warning}")
+        told.say(t("up.warning", warning=warning))
 
 
 async def _warnings(bus: Bus) -> list[str]:
@@ -51,11 +53,10 @@ async def _warnings(bus: Bus) -> list[str]:
     current: CurrentConfig = (await bus.query(Current())).value
     said = []
     if not current.valid:
-        problems = render.counted(len(current.problems), "problem")
-        said.append(f"the configuration has {problems} and isn't used: sk-cli config validate")
+        said.append(t("up.invalid", count=len(current.problems)))
     trouble = (await bus.hello()).historyProblem
     if trouble:
-        said.append(f"nothing is kept beyond the next stop: {trouble}")
+        said.append(t("up.unkept", why=trouble))
     return said
 
 

@@ -5,16 +5,18 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from sk_cli.invocation import Command, Invocation, pass_invocation
+from sk_cli.invocation import Invocation, pass_invocation
+from sk_cli.options import Command
+from sk_cli.words import t
 
 
-@click.command(cls=Command, help="Show the version.")
+@click.command(cls=Command, help="help.version")
 @pass_invocation
 def command(told: Invocation) -> None:
     try:
         own = version("sidekicks")
     except PackageNotFoundError:  # a checkout on the path, never installed
-        own = "not installed"
+        own = t("version.uninstalled")
     if told.json:
         told.document({"sidekicks": own, "python": platform.python_version()})
     else:

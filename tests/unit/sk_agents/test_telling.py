@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from sk_agents.framing import Framer, Line
-from sk_agents.masking import masker, secrets
 from sk_agents.telling import SHOWN, Telling
 from sk_bus.blobs import BlobStore
+from sk_bus.masking import masker, secrets
 from sk_bus.model import AgentName
 
 SECRET = "s3cret-value"

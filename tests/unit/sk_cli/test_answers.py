@@ -27,18 +27,8 @@ from sk_bus.model import (
     ToolPart,
 )
 from sk_bus.queries import ConversationView
-from sk_cli.answers import (
-    Answers,
-    Asks,
-    Began,
-    Ended,
-    HeldUp,
-    Noted,
-    Said,
-    Settled,
-    Waits,
-    Wrote,
-)
+from sk_cli.answers import Answers, Ended, HeldUp, Said, Waits
+from sk_cli.telling import Asks, Began, Noted, Settled, Wrote
 
 CHANNEL = ChannelId("c1")
 QUESTION = MessageId("m1")
@@ -122,7 +112,7 @@ def test_each_change_of_a_tool_is_noted_once() -> None:
     )
     again = updated(answer(parts=(part,), done=True, stopReason="end_turn", rev=1))
     notes = [one for one in told(updated(answer()), event, again) if isinstance(one, Noted)]
-    assert notes == [Noted(line="(execute: ls – completed)")]
+    assert notes == [Noted(line="(run: ls – done)")]
 
 
 @pytest.mark.parametrize("reason", ["cancelled", "max_tokens", "refusal", "something-new"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sk_bus.codec import plain
 from sk_bus.errors import problem
 from sk_bus.model import ChannelId, Message, MessageId, Role, TextPart, ToolCall, ToolPart
-from sk_cli import render
+from sk_cli import messages, render, summaries
 from sk_cli.jsontext import json_text
 
 
@@ -55,7 +55,7 @@ def test_an_agent_that_cannot_answer_shows_its_last_words() -> None:
         code="agent-unavailable",
         error=failed,
     )
-    assert render.system_text(message) == ("bob can't answer: bob ended\n  | no key␛[2J\n  | bye")
+    assert messages.system_text(message) == ("bob can't answer: bob ended\n  | no key␛[2J\n  | bye")
 
 
 def test_half_of_a_surrogate_pair_is_escaped_in_json() -> None:
@@ -75,7 +75,7 @@ def test_a_message_shows_its_parts_and_how_it_ended() -> None:
         ),
         stopReason="max_tokens",
     )
-    assert render.message_text(message) == ("I look.\n(execute: ls – failed)\n[cut: token limit]")
+    assert messages.message_text(message) == ("I look.\n(run: ls – failed)\n[cut: token limit]")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_message_shows_its_parts_and_how_it_ended() -> None:
     [
         (
             {"type": "turn:changed", "busy": True, "answering": "alice", "then": ["bob"]},
-            "alice answering, then bob",
+            "alice is answering, then bob",
         ),
         ({"type": "turn:changed", "busy": False, "queued": 2}, "idle, 2 queued"),
         ({"type": "agent:state", "state": "ready"}, "ready"),
@@ -101,4 +101,4 @@ def test_a_message_shows_its_parts_and_how_it_ended() -> None:
     ],
 )
 def test_an_event_is_one_line(event: dict[str, object], said: str) -> None:
-    assert render.summary(event) == said
+    assert summaries.summary(event) == said

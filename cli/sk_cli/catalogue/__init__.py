@@ -1,0 +1,1 @@
+"""Every text that a person reads from `sk-cli`, once in each language."""

@@ -1,0 +1,61 @@
+"""What people read, in their language: a key and its params in, a sentence out.
+
+One process speaks one language, which :func:`speak` sets before anything is said. The catalogues
+hold the same keys; a problem that a service found is worded by :mod:`sk_bus.french`.
+"""
+
+from typing import Literal
+
+from sk_bus.french import in_french
+from sk_bus.model import Problem
+from sk_cli.catalogue.en import ENGLISH
+from sk_cli.catalogue.fr import FRENCH
+
+Language = Literal["en", "fr"]
+LANGUAGES: tuple[Language, ...] = ("en", "fr")
+
+# One form, or those for one and for several: params["count"] chooses.
+Entry = str | tuple[str, str]
+
+CATALOGUES: dict[Language, dict[str, Entry]] = {"en": ENGLISH, "fr": FRENCH}
+_spoken: list[Language] = ["en"]
+
+
+def speak(language: Language) -> None:
+    """Say everything in ``language`` from now on."""
+    _spoken[0] = language
+
+
+def spoken() -> Language:
+    """The language in force."""
+    return _spoken[0]
+
+
+def t(key: str, /, **params: object) -> str:
+    """The text of ``key`` with its params filled in."""
+    entry = CATALOGUES[spoken()][key]
+    if isinstance(entry, tuple):
+        entry = entry[_form(params["count"])]
+    return entry.format_map(params) if params else entry
+
+
+def known(key: str) -> bool:
+    """Whether there is a text for ``key``: kinds and states are open sets."""
+    return key in ENGLISH
+
+
+def _form(count: object) -> int:
+    alone = count in (0, 1) if spoken() == "fr" else count == 1
+    return 0 if alone else 1
+
+
+def number(value: float, digits: int = 0) -> str:
+    """``value`` as the language writes it."""
+    written = f"{value:.{digits}f}"
+    return written.replace(".", ",") if spoken() == "fr" else written
+
+
+def problem_text(problem: Problem) -> str:
+    """A problem in the language in force where its kind is known there, else as it came."""
+    said = in_french(problem) if spoken() == "fr" else None
+    return problem.message if said is None else said
