@@ -60,12 +60,9 @@ def code_in(text: str) -> str | None:
 
 
 def last_code(memory: Sequence[Said]) -> tuple[str, Said] | None:
-    """The code that was named last, and where."""
-    for said in reversed(memory):
-        code = code_in(said.text)
-        if code is not None:
-            return code, said
-    return None
+    """The code that was named last, and who named it first."""
+    named = [(code, said) for said in memory if (code := code_in(said.text)) is not None]
+    return next((one for one in named if one[0] == named[-1][0]), None)
 
 
 def _texts(prompt: Any) -> list[str]:

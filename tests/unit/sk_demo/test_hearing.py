@@ -74,7 +74,7 @@ def test_a_code_is_asked_for(text: str, known: bool, asks: bool) -> None:
     assert asks_for_a_code(text, known=known) is asks
 
 
-def test_the_code_that_was_named_last_counts() -> None:
-    memory = [Said("the code is 1", YOU), Said("the code is 2", "bob"), Said("hm", YOU)]
+def test_the_code_that_was_named_last_counts_and_who_named_it_first() -> None:
+    memory = [Said("the code is 1", YOU), Said("the code is 2", YOU), Said("code: 2", "bob")]
     assert last_code(memory) == ("2", memory[1])
-    assert last_code([]) is None
+    assert last_code([Said("hm", YOU)]) is None
