@@ -1,7 +1,9 @@
 """The first configuration file."""
 
+from datetime import date
 from importlib import resources
 
+import pytest
 import yaml
 
 from sk_config.check import check
@@ -24,6 +26,33 @@ def test_it_lists_each_known_agent_that_is_installed_once() -> None:
     assert verdict.config is not None
     names = [agent.name for agent in verdict.config.agents]
     assert names == ["demo", *dict.fromkeys(known.name for known in CATALOGUE)]
+
+
+def test_the_agents_that_most_people_have_are_known() -> None:
+    names = {known.name for known in CATALOGUE}
+    assert names >= {
+        "opencode",
+        "claude",
+        "codex",
+        "gemini",
+        "copilot",
+        "qwen",
+        "goose",
+        "vibe",
+        "kimi",
+        "fast-agent",
+    }
+
+
+@pytest.mark.parametrize("known", CATALOGUE, ids=lambda known: known.program)
+def test_each_known_agent_says_what_was_seen_of_it_and_when(known: KnownAgent) -> None:
+    text = starter((known,), lambda _: True)
+    if known.verified is None:
+        assert "not tried by us" in text
+    else:
+        date.fromisoformat(known.verified.on)
+        assert f"version {known.verified.version}, on {known.verified.on}" in text
+    assert all(len(line) <= 100 for line in text.splitlines())
 
 
 def test_its_commented_example_is_valid_too() -> None:
