@@ -30,7 +30,7 @@ from sk_history.finding import found
 from sk_history.fold import Fold
 from sk_history.intake import Intake
 from sk_history.markdown import Markdown
-from sk_history.store import Store
+from sk_history.store import Reading, Store
 from sk_history.texts import MOST, Plain, Whole
 from sk_history.wording import said
 
@@ -67,10 +67,10 @@ def register(
     async def search(query: Search) -> object:
         ready = asked(query)
         searched: list[str] = list(fold.channels)
-        return await asyncio.to_thread(found, store, searched, ready, _beginning(blobs))
+        return await asyncio.to_thread(found, store.frozen(), searched, ready, beginning(blobs))
 
     async def info(_: HistoryInfo) -> object:
-        return await asyncio.to_thread(_info, service, store, list(fold.channels))
+        return await asyncio.to_thread(_info, service, store.frozen(), list(fold.channels))
 
     async def bring(query: Import) -> object:
         return await intake.bring(query.path)
@@ -127,7 +127,7 @@ class _Exporter:
         return self._forms[name]
 
 
-def _beginning(blobs: BlobStore) -> Whole:
+def beginning(blobs: BlobStore) -> Whole:
     """Reads as much of a big text as is searched."""
 
     def whole(reference: Plain) -> str:
@@ -152,7 +152,7 @@ def _entire(blobs: BlobStore, lost: str) -> Whole:
     return whole
 
 
-def _info(service: harness.Service, store: Store, channels: list[ChannelId]) -> HistoryView:
+def _info(service: harness.Service, store: Reading, channels: list[ChannelId]) -> HistoryView:
     directory = Path(service.hello.directory)
     return HistoryView(
         path=str(directory),

@@ -5,13 +5,14 @@ word without spaces such as ``snake_case`` is its words in a row, the last of wh
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sk_bus.errors import RefusedError, problem
 from sk_bus.queries import Search
 from sk_history import records
 from sk_history.texts import Plain, paths_of, tools_of
-from sk_history.words import Word, folded, words
+from sk_history.words import LONGEST, Word, folded, words
 
 _CHUNK = re.compile(r'"([^"]*)(?:"|$)|([^\s"]+)')
 _QUOTES = str.maketrans("“”„«»", '"""""')
@@ -29,9 +30,14 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A search, ready. ``before`` is the id (as bytes) that hits are to be older than."""
+    """A search, ready.
+
+    ``terms`` are what the index is asked for, the rarest first as far as one can tell: (term,
+    whether it is a beginning). ``before`` is the id (as bytes) that hits are to be older than.
+    """
 
     phrases: tuple[Phrase, ...]
+    terms: tuple[tuple[str, bool], ...]
     agent: str | None
     channel: str | None
     tool: str | None
@@ -89,6 +95,7 @@ def asked(query: Search) -> Asked:
         ) from error
     return Asked(
         phrases=phrases,
+        terms=_terms(phrases),
         agent=folded(query.agent) if query.agent else None,
         channel=query.channel or None,
         tool=folded(query.tool) if query.tool else None,
@@ -98,6 +105,25 @@ def asked(query: Search) -> Asked:
         before=before,
         limit=min(max(query.limit, 1), MOST_HITS),
     )
+
+
+def _terms(phrases: tuple[Phrase, ...]) -> tuple[tuple[str, bool], ...]:
+    made = {term for phrase in phrases for term in _terms_of(phrase)}
+    return tuple(sorted(made, key=lambda term: (term[1], -len(term[0]), term[0])))
+
+
+def _terms_of(phrase: Phrase) -> Iterator[tuple[str, bool]]:
+    """The terms under which a text with the phrase is indexed (:func:`sk_history.words.terms`)."""
+    last = len(phrase.words) - 1
+    for n, word in enumerate(phrase.words):
+        following = phrase.words[n + 1] if n < last else None
+        if not word.single:
+            cut = len(word.text) >= LONGEST
+            yield word.text[:LONGEST], n == last and phrase.beginning and not cut
+        elif following is not None and following.glued:
+            yield word.text + following.text, False
+        elif not word.glued:
+            yield word.text, True  # of pairs, or alone
 
 
 def phrases_of(text: str) -> list[Phrase]:

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from sk_bus.errors import RefusedError, problem
 from sk_bus.model import Channel, ChannelId
-from sk_history import lines, records
+from sk_history import lines, records, unreadable
 from sk_history.store import Store
 from sk_history.texts import Plain, Whole
 
@@ -151,7 +151,7 @@ def _messages(store: Store, channel: ChannelId, after: str) -> Iterator[tuple[st
         begin = records.after(records.message_key(channel, after))
         rows = store.first(begin, end, limit=_READ_AT_ONCE)
         for key, data in rows:
-            message = records.value(data)
+            message = unreadable.or_message(channel, key, data)
             if message["done"] and not message["queued"]:
                 yield after, message
             after = records.id_text("m", key[-records.ID_SIZE :])

@@ -1,53 +1,126 @@
-"""Search: from what is asked to a page of hits, newest first."""
+"""Search: from what is asked to a page of hits, newest first.
+
+The index says which messages may fit, block by block; only these are read, and only as many as a
+page needs. Messages that are fresh, as the index has yet to take them in, are read all.
+"""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from sk_history import records
+from sk_history import index, migrating, records
 from sk_history.asked import Asked
 from sk_history.matching import hit
-from sk_history.store import Store
+from sk_history.store import Reading
 from sk_history.texts import Plain, Whole
 
-_READ_AT_ONCE = 200
+# Fresh messages that one search reads: more are there only while an index is being made.
+_MOST_FRESH = 500
+# Messages that one page looks at: words that are frequent, but never in a row, end it early.
+_MOST_LOOKED_AT = 3_000
+
+Candidate = tuple[bytes, str]  # (id, channel)
 
 
-def found(store: Store, channels: list[str], search: Asked, whole: Whole) -> Plain:
-    """A page of Hits, plain."""
+def found(store: Reading, channels: Iterable[str], search: Asked, whole: Whole) -> Plain:
+    """A page of Hits, plain. ``store`` is to be frozen: block and rows belong together."""
+    chosen = {one for one in channels if search.channel in (None, one)}
+    fresh, complete = _fresh(store, chosen, search)
     hits: list[Plain] = []
     last = None
-    for _, data in _newest_first(store, channels, search):
-        message = records.value(data)
-        if not message["done"] or message.get("queued"):
-            continue
-        one = hit(message, search, whole)
-        if one is None:
-            continue
-        if len(hits) == search.limit:
-            return {"hits": hits, "next": last}
-        hits.append(one)
-        last = message["id"]
-    return {"hits": hits, "next": None}
+    for looked, (id_, channel) in enumerate(_newest_first(store, chosen, search, fresh)):
+        if len(hits) == search.limit or looked == _MOST_LOOKED_AT:
+            return {"hits": hits, "next": last, "complete": complete}
+        last = records.id_text("m", id_)
+        data = store.get(records.message_key(channel, last))
+        one = None if data is None else _hit(data, search, whole)
+        if one is not None:
+            hits.append(one)
+    return {"hits": hits, "next": None, "complete": complete}
+
+
+def _hit(data: bytes, search: Asked, whole: Whole) -> Plain | None:
+    try:
+        message = records.message(data)
+    except records.CorruptRowError:
+        return None  # it says so where it stands
+    if not message["done"] or message["queued"]:
+        return None
+    return hit(message, search, whole)
+
+
+def _fresh(store: Reading, chosen: set[str], search: Asked) -> tuple[set[Candidate], bool]:
+    """Fresh messages, and whether these and the index are all there is."""
+    made: set[Candidate] = set()
+    rows = store.first(records.FRESH, records.end_of(records.FRESH), limit=_MOST_FRESH + 1)
+    size = records.ID_SIZE
+    for key, _ in rows[:_MOST_FRESH]:
+        channel, id_ = records.id_text("c", key[1 : 1 + size]), key[1 + size :]
+        if channel in chosen and (search.before is None or id_ < search.before):
+            made.add((id_, channel))
+    return made, len(rows) <= _MOST_FRESH and not migrating.marking(store)
 
 
 def _newest_first(
-    store: Store, channels: list[str], search: Asked
-) -> Iterator[tuple[bytes, bytes]]:
-    chosen = [one for one in channels if search.channel in (None, one)]
-    return heapq.merge(
-        *(_back(store, channel, search.before) for channel in chosen),
-        key=lambda row: row[0],
-        reverse=True,
-    )
+    store: Reading, chosen: set[str], search: Asked, fresh: set[Candidate]
+) -> Iterator[Candidate]:
+    """Every message that may fit, the newest first; blocks are opened when their turn comes."""
+    blocks = sorted(_blocks(store, chosen, search), key=lambda block: block.last)
+    waiting = [_Newest(one) for one in fresh]
+    heapq.heapify(waiting)
+    while blocks or waiting:
+        while blocks and not (waiting and waiting[0].id > blocks[-1].last):
+            block = blocks.pop()
+            places = _places(store, block, search)
+            if not places:
+                continue
+            ids = index.members(store, block)
+            for place in places:
+                one = (ids[place], block.channel)
+                if one not in fresh and (search.before is None or one[0] < search.before):
+                    heapq.heappush(waiting, _Newest(one))
+        if waiting:
+            yield heapq.heappop(waiting).candidate
 
 
-def _back(store: Store, channel: str, before: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    begin = records.messages_of(channel)
-    end = records.end_of(begin) if before is None else begin + before
-    while True:
-        rows = store.last(begin, end, limit=_READ_AT_ONCE)
-        for key, data in rows:
-            yield key[-records.ID_SIZE :], data
-        if len(rows) < _READ_AT_ONCE:
-            return
-        end = rows[-1][0]
+class _Newest:
+    """Orders candidates for a heap, the newest first."""
+
+    __slots__ = ("candidate", "id")
+
+    def __init__(self, candidate: Candidate) -> None:
+        self.candidate = candidate
+        self.id = candidate[0]
+
+    def __lt__(self, other: "_Newest") -> bool:
+        return self.id > other.id
+
+
+def _blocks(store: Reading, chosen: set[str], search: Asked) -> list[index.Block]:
+    if search.channel is not None:
+        known = index.blocks(store, search.channel) if search.channel in chosen else []
+    else:
+        known = index.all_blocks(store)
+    return [
+        block
+        for block in known
+        if block.channel in chosen
+        and (search.before is None or block.first < search.before)
+        and (search.since is None or block.newest >= search.since)
+        and (search.until is None or block.oldest <= search.until)
+    ]
+
+
+def _places(store: Reading, block: index.Block, search: Asked) -> frozenset[int]:
+    """The places in a block of the messages that may fit."""
+    places = frozenset(range(block.size))
+    if search.agent is not None:
+        places &= index.by(store, block, search.agent)
+    if search.tool is not None and places:
+        places &= index.naming(store, block, index.TOOL, search.tool)
+    if search.path is not None and places:
+        places &= index.naming(store, block, index.PATH, search.path)
+    for term, beginning in search.terms:
+        if not places:
+            break
+        places &= index.having(store, block, term, beginning=beginning)
+    return places

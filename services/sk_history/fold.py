@@ -34,7 +34,7 @@ from sk_bus.model import (
     PermissionId,
 )
 from sk_bus.vocabulary import Event
-from sk_history import records
+from sk_history import migrating, records
 from sk_history.closing import ended
 from sk_history.growing import Growing, Stretch
 from sk_history.store import Drop, DropRange, Put, Store, Write
@@ -59,17 +59,12 @@ READ: frozenset[str] = frozenset(
 )
 
 _CURSOR = records.meta("cursor")
-_SCHEMA = records.meta("schema")
 _KEEP = records.meta("keepUnfinished")
 _CLOSING = records.meta("closing")
 _DROPPED = records.meta("dropped")
 
 
 _Close = Shutdown | FileOpenable
-
-
-class NewerSchemaError(Exception):
-    """The rows were written by newer code: they are left alone."""
 
 
 @dataclass(slots=True)
@@ -91,12 +86,8 @@ class Fold:
         # Deleted channels whose text may still stand in files: to be compacted, then forgotten.
         dropped = store.get(_DROPPED)
         self.dropped: tuple[ChannelId, ...] = tuple(records.value(dropped)) if dropped else ()
-        version = store.get(_SCHEMA)
-        if version is not None and records.value(version) > records.SCHEMA:
-            raise NewerSchemaError(
-                f"the history was written by a newer version (schema {records.value(version)}, "
-                f"this one knows {records.SCHEMA}); install that version again"
-            )
+        # Channels with messages that the index has yet to take in; all, until somebody has looked.
+        self.fresh: set[ChannelId] = set()
         self.cursor: Cursor | None = None
         cursor = store.get(_CURSOR)
         if cursor is not None:
@@ -115,6 +106,7 @@ class Fold:
         self.turns: dict[ChannelId, TurnChanged] = {
             turn.channel: turn for turn in _values(TurnChanged, store, records.TURNS)
         }
+        self.fresh.update(self.channels)
         self._unfinished: dict[MessageId, _Unfinished] = {}
         for key, _ in store.first(records.UNFINISHED, records.end_of(records.UNFINISHED)):
             self._load(store, *records.unfinished_ids(key))
@@ -127,14 +119,14 @@ class Fold:
             for channel, message in named:
                 data = store.get(records.message_key(channel, message))
                 if data is not None:
-                    made = value_of(Message, records.value(data))
+                    made = value_of(Message, records.message(data))
                     self._closes[made.id] = made
 
     def _load(self, store: Store, channel: str, message_id: str) -> None:
         data = store.get(records.message_key(channel, message_id))
         if data is None:
             return
-        message = value_of(Message, records.value(data))
+        message = value_of(Message, records.message(data))
         entry = _Unfinished(message)
         if not message.done:
             entry.growing = Growing(message)
@@ -218,10 +210,9 @@ class Fold:
             self._name_blobs(plain(delta.part), records.message_key(delta.channel, delta.messageId))
 
     def _message(self, message: Message) -> None:
-        key = records.message_key(message.channel, message.id)
         value = plain(message)
-        self._put(key, value)
-        self._name_blobs(value, key)
+        self._keep_message(message, value)
+        self._name_blobs(value, records.message_key(message.channel, message.id))
         self._forget(message.id)
         if message.id in self._closes:
             self._closes[message.id] = message
@@ -230,6 +221,18 @@ class Fold:
                 message, None if message.done else Growing(message)
             )
             self._pending[records.unfinished_key(message.channel, message.id)] = b""
+
+    def _keep_message(self, message: Message, value: Any) -> None:
+        """Store a message; one that is finished, or was, is to be indexed (anew)."""
+        key = records.message_key(message.channel, message.id)
+        self._pending[key] = None if value is None else records.sealed(value)
+        if message.done and not message.queued:
+            self._pending[records.fresh_key(message.channel, message.id)] = self._mark()
+            self.fresh.add(message.channel)
+
+    def _mark(self) -> bytes:
+        # Differs from write to write, so that an index in the making doesn't miss a second change.
+        return records.row(self.cursor.seq if self.cursor else 0)
 
     def _forget(self, id_: MessageId) -> None:
         """Drop the rows that only a message under way has."""
@@ -284,13 +287,17 @@ class Fold:
         if self.turns.pop(channel, None) is not None:
             self._pending[records.turn_key(channel)] = None
         self._closes = {id_: one for id_, one in self._closes.items() if one.channel != channel}
-        begin, end = records.everything_of(channel)
-        for key in [key for key in self._pending if begin <= key < end]:
-            del self._pending[key]
-        self._ranges.append(DropRange(begin, end))
+        for prefix in (records.fresh_of(channel), records.blocks_of(channel)):
+            self._drop_range(prefix, prefix + b"\xff")
+        self._drop_range(*records.everything_of(channel))
         self._pending[records.channel_key(channel)] = None
         self.dropped = (*self.dropped, channel)
         self._put(_DROPPED, self.dropped)
+
+    def _drop_range(self, begin: bytes, end: bytes) -> None:
+        for key in [key for key in self._pending if begin <= key < end]:
+            del self._pending[key]
+        self._ranges.append(DropRange(begin, end))
 
     def compacted(self, channels: tuple[ChannelId, ...]) -> None:
         """Nothing of these channels stands in a file any more."""
@@ -316,13 +323,9 @@ class Fold:
     def _end_unfinished(self) -> None:
         """Remove what an orderly close left unfinished, or say so when it is to be kept."""
         for id_, message in self._closes.items():
-            grown = self.so_far(id_) or message
+            grown = ended(self.so_far(id_) or message)
             self._forget(id_)
-            key = records.message_key(message.channel, id_)
-            if self._keep:
-                self._put(key, plain(ended(grown)))
-            else:
-                self._pending[key] = None
+            self._keep_message(grown, plain(grown) if self._keep else None)
 
     def new_epoch(self) -> None:
         """Nothing of what was under way goes on: the log that would say how is gone."""
@@ -332,7 +335,7 @@ class Fold:
             entry = self._unfinished[id_]
             message = ended(self.so_far(id_) or entry.message)
             self._forget(id_)
-            self._put(records.message_key(message.channel, id_), plain(message))
+            self._keep_message(message, plain(message))
         for permission in list(self.permissions):
             self._resolved(permission)
         for channel in self.turns:
@@ -354,7 +357,7 @@ class Fold:
         for key, value in self._pending.items():
             made.append(Drop(key) if value is None else Put(key, value))
         if self.cursor is None:
-            made.append(Put(_SCHEMA, records.row(records.SCHEMA)))
+            made += migrating.begun()
         made.append(Put(_CURSOR, records.row([cursor.epoch, cursor.seq])))
         self._pending, self._ranges = {}, []
         self.cursor = cursor

@@ -113,7 +113,7 @@ class Reader:
         return Stored(
             channel=message.channel,
             key=records.message_key(message.channel, message.id),
-            row=records.row(value),
+            row=records.sealed(value),
             blobs=tuple(records.named_blobs(value)),
         )
 

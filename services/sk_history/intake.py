@@ -92,6 +92,10 @@ class Intake:
         await asyncio.to_thread(self._store.sync)
         unknown = [one for one in channels if one.id not in self._fold.channels]
         await self._tell(unknown)
+        # The index has been waiting for the channels to be there.
+        self._fold.fresh.update(one.id for one in channels)
+        async with self._moved:
+            self._moved.notify_all()
         self._service.log.info("imported %d channels, %d messages", len(unknown), messages)
         return Imported(channels=len(unknown), messages=messages, kept=kept)
 
@@ -158,6 +162,7 @@ def _event(told: list[tuple[Channel, HistoryPast]]) -> HistoryImported:
 
 def _writes(stored: Stored) -> Iterator[Write]:
     yield Put(stored.key, stored.row)
+    yield Put(records.fresh_of(stored.channel) + stored.key[-records.ID_SIZE :], b"")
     for sha256 in stored.blobs:
         yield Put(records.blob_key(sha256, stored.key), b"")
 

@@ -9,9 +9,9 @@ from typing import Any
 from sk_bus.codec import plain
 from sk_bus.errors import RefusedError, problem
 from sk_bus.model import AgentName, ChannelId, MessageId
-from sk_history import records
+from sk_history import index, migrating, records, unreadable
 from sk_history.fold import Fold
-from sk_history.store import Rows, Store
+from sk_history.store import Reading, Rows, Store
 
 PAGE = 100
 # Around a message: so many before it, it, and so many after it.
@@ -90,10 +90,13 @@ def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> 
     return records.row_with(view, "messages", _messages(fold, channel, rows))
 
 
-def count(store: Store, channel: ChannelId) -> int:
+def count(store: Reading, channel: ChannelId) -> int:
     """How many messages a channel has."""
-    begin = records.messages_of(channel)
-    return len(store.first(begin, records.end_of(begin)))
+    if migrating.marking(store):
+        begin = records.messages_of(channel)
+        return len(store.first(begin, records.end_of(begin)))
+    begin = records.UNFINISHED + records.id_bytes(channel)
+    return index.count(store, channel) + len(store.first(begin, begin + b"\xff"))
 
 
 def commands(store: Store, agent: AgentName) -> list[Plain]:
@@ -154,4 +157,14 @@ def _messages(fold: Fold, channel: ChannelId, rows: Rows) -> list[bytes]:
     growing = {
         records.message_key(channel, message.id): message for message in fold.growing(channel)
     }
-    return [records.row(plain(growing[key])) if key in growing else data for key, data in rows]
+    return [
+        records.row(plain(growing[key])) if key in growing else _body(channel, key, data)
+        for key, data in rows
+    ]
+
+
+def _body(channel: ChannelId, key: bytes, data: bytes) -> bytes:
+    try:
+        return records.body(data)
+    except records.CorruptRowError:
+        return records.row(unreadable.message(channel, key))

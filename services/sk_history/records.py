@@ -9,30 +9,39 @@ key      followed by                    value
 ======== ============================== ==========================================
 ``0``    a name                         the schema's version, the cursor, …
 ``A``    agent                          its slash commands
+``B``    channel, block                 a block of the index: what it covers
 ``C``    channel                        the channel
+``F``    channel, message               anything: it isn't in the index as it is now
 ``O``    channel, message               nothing: the message is unfinished
 ``P``    channel, permission            a permission request that waits
 ``R``    sha256, key of a row           nothing: that row names the blob
 ``T``    channel                        the turn under way
 ``X``    channel, ``D``, message, rev   a stretch of deltas of a growing message
-``X``    channel, ``M``, message        the message
+``X``    channel, ``I``, block, term    which of the block's messages have the term
+``X``    channel, ``M``, message        the message, sealed
+``X``    channel, ``N``, block          the ids of the block's messages
 ``X``    channel, ``S``, agent          its session, and what it has seen
 ``X``    channel, ``U``, agent          its usage
 ======== ============================== ==========================================
 
-An id is 12 bytes: seq and k, big-endian. Values are msgpack of plain maps.
+An id is 12 bytes: seq and k, big-endian. A block has the id of its first message. Values are
+msgpack of plain maps; that of a message has a checksum before it, so that damage is found and costs
+that message alone.
 """
 
 import re
 import struct
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
 import msgpack
 
+from sk_bus.errors import MalformedError
 from sk_bus.wire import packed, unpacked
 
-SCHEMA = 1
+# 2: messages are sealed, and there is an index.
+SCHEMA = 2
 
 _ID = re.compile(r"[a-z](\d{16,19})\.(\d{1,9})")
 _ID_BYTES = struct.Struct(">QI")
@@ -41,11 +50,22 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 ID_SIZE = _ID_BYTES.size
 
 CHANNELS = b"C"
+BLOCKS = b"B"
+FRESH = b"F"
 COMMANDS = b"A"
 UNFINISHED = b"O"
 PERMISSIONS = b"P"
 BLOBS = b"R"
 TURNS = b"T"
+
+
+# A byte that begins no msgpack, then CRC-32 of what follows.
+_SEAL = struct.Struct(">BI")
+_SEALED = 0xC1
+
+
+class CorruptRowError(ValueError):
+    """The bytes of a row are not those that were written."""
 
 
 class NotAnIdError(ValueError):
@@ -101,6 +121,33 @@ def unfinished_ids(key: bytes) -> tuple[str, str]:
     return id_text("c", key[1 : 1 + ID_SIZE]), id_text("m", key[1 + ID_SIZE :])
 
 
+def fresh_of(channel: str) -> bytes:
+    """The prefix of a channel's messages that the index has yet to take in."""
+    return FRESH + id_bytes(channel)
+
+
+def fresh_key(channel: str, message: str) -> bytes:
+    return FRESH + id_bytes(channel) + id_bytes(message)
+
+
+def blocks_of(channel: str) -> bytes:
+    """The prefix of a channel's blocks."""
+    return BLOCKS + id_bytes(channel)
+
+
+def block_key(channel: str, block: bytes) -> bytes:
+    return blocks_of(channel) + block
+
+
+def members_key(channel: str, block: bytes) -> bytes:
+    return b"X" + id_bytes(channel) + b"N" + block
+
+
+def terms_of(channel: str, block: bytes) -> bytes:
+    """The prefix of a block's terms."""
+    return b"X" + id_bytes(channel) + b"I" + block
+
+
 def permission_key(channel: str, permission: str) -> bytes:
     return PERMISSIONS + id_bytes(channel) + id_bytes(permission)
 
@@ -122,6 +169,13 @@ def everything_of(channel: str) -> tuple[bytes, bytes]:
     """The range of all that belongs to a channel alone."""
     begin = b"X" + id_bytes(channel)
     return begin, begin + b"\xff"
+
+
+def index_of(channel: str) -> list[tuple[bytes, bytes]]:
+    """The ranges of a channel's index within what belongs to it alone, and outside of it."""
+    inside = b"X" + id_bytes(channel)
+    prefixes = (inside + b"I", inside + b"N", blocks_of(channel))
+    return [(prefix, prefix + b"\xff") for prefix in prefixes]
 
 
 def messages_of(channel: str) -> bytes:
@@ -176,6 +230,43 @@ def row(value: Any) -> bytes:
 def value(data: bytes) -> Any:
     """The plain value of a row."""
     return unpacked(data)
+
+
+def sealed(plain_value: Any) -> bytes:
+    """A message's value as bytes, with its checksum."""
+    body = packed(plain_value)
+    return _SEAL.pack(_SEALED, zlib.crc32(body)) + body
+
+
+def body(data: bytes) -> bytes:
+    """The packed value of a message's row.
+
+    Raises:
+        CorruptRowError: it is damaged.
+    """
+    if data[:1] != b"\xc1":  # of schema 1
+        message(data)
+        return data
+    if len(data) < _SEAL.size or _SEAL.unpack(data[: _SEAL.size])[1] != zlib.crc32(
+        memoryview(data)[_SEAL.size :]
+    ):
+        raise CorruptRowError("a row that is not what was written")
+    return data[_SEAL.size :]
+
+
+def message(data: bytes) -> dict[str, Any]:
+    """The plain value of a message's row.
+
+    Raises:
+        CorruptRowError: it is damaged.
+    """
+    try:
+        found = unpacked(body(data) if data[:1] == b"\xc1" else data)
+    except MalformedError as error:
+        raise CorruptRowError("a row that is not msgpack") from error
+    if not isinstance(found, dict) or "parts" not in found:
+        raise CorruptRowError("a row that is no message")
+    return found
 
 
 def row_with(view: dict[str, Any], name: str, rows: list[bytes]) -> bytes:

@@ -15,7 +15,7 @@ from sk_bus.internal import (
     StoredSession,
 )
 from sk_bus.model import AgentName, Channel, Message, Role, SlashCommand, TextPart
-from sk_history import records
+from sk_history import records, unreadable
 from sk_history.fold import Fold
 from sk_history.store import Store
 
@@ -35,8 +35,8 @@ def past(store: Store, channel: Channel) -> HistoryPast:
     begin = records.messages_of(channel.id)
     rows = store.last(begin, records.end_of(begin), limit=_LOOKED_AT)
     said: list[PastMessage] = []
-    for _, data in rows:
-        told = _told(value_of(Message, records.value(data)))
+    for key, data in rows:
+        told = _told(value_of(Message, unreadable.or_message(channel.id, key, data)))
         if told is not None:
             said.append(told)
         if len(said) == TOLD:

@@ -18,9 +18,10 @@ from sk_bus.vocabulary import decoded
 from sk_bus.wire import Batch
 from sk_history import answers, records, restoring, sweep
 from sk_history.fold import READ, Fold
+from sk_history.indexing import Indexer
 from sk_history.intake import Intake
-from sk_history.rocks import RocksStore
-from sk_history.store import Store, StoreError
+from sk_history.opening import opened
+from sk_history.store import Store
 
 # Deltas and public events, commands (for the end of things) and the router's memory.
 _KINDS = Kind.PUBLIC | Kind.DELTA | Kind.COMMAND | Kind.RESULT | Kind.INTERNAL
@@ -42,7 +43,7 @@ def main() -> None:
 
 
 async def _history(service: harness.Service) -> None:
-    store = _opened(service)
+    store = await opened(service)
     fold = Fold(store)
     directory = Path(service.hello.directory)
     cursor = _present(service, store, fold)
@@ -59,18 +60,9 @@ async def _history(service: harness.Service) -> None:
         tasks.create_task(_read(service, cursor, waiting))
         tasks.create_task(_write(service, store, fold, waiting, signals))
         tasks.create_task(_sync(store, fold))
+        whole = answers.beginning(blobs)
+        tasks.create_task(Indexer(store, fold, whole, signals.moved).run())
         tasks.create_task(_tidy(service, store, fold, directory, signals.deleted))
-
-
-def _opened(service: harness.Service) -> Store:
-    """The store in the data directory, or where it can't be, in the run directory."""
-    try:
-        return RocksStore(Path(service.hello.directory) / "history")
-    except StoreError as error:
-        service.log.error("%s; what is said now lasts until the close", error)  # noqa: TRY400
-        service.details["historyProblem"] = str(error)
-        service.state = "degraded"
-        return RocksStore(service.instance.run / "history")
 
 
 def _present(service: harness.Service, store: Store, fold: Fold) -> Cursor:

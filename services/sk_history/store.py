@@ -37,7 +37,9 @@ class StoreError(Exception):
     """The store can't be opened, or can't go on; a person can do something about it."""
 
 
-class Store(Protocol):
+class Reading(Protocol):
+    """Rows as they are, or as they were at one moment."""
+
     def get(self, key: bytes) -> bytes | None:
         """The value under ``key``."""
 
@@ -46,6 +48,11 @@ class Store(Protocol):
 
     def last(self, begin: bytes, end: bytes, *, limit: int) -> Rows:
         """The last rows from ``begin`` on and before ``end``, the last one first."""
+
+
+class Store(Reading, Protocol):
+    def frozen(self) -> Reading:
+        """The rows as they are now, whatever is written later. Also from another thread."""
 
     def write(self, writes: Iterable[Write]) -> None:
         """All of ``writes``, in their order, or none of them."""
@@ -80,6 +87,11 @@ class MemoryStore:
         low, high = self._between(begin, end)
         low = max(low, high - limit)
         return [(key, self._values[key]) for key in reversed(self._keys[low:high])]
+
+    def frozen(self) -> Reading:
+        made = MemoryStore()
+        made._keys, made._values = list(self._keys), dict(self._values)
+        return made
 
     def write(self, writes: Iterable[Write]) -> None:
         for write in writes:

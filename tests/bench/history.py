@@ -69,7 +69,10 @@ def _filled(store: RocksStore, count: int) -> float:
     began = time.perf_counter()
     for first in range(0, count, 1000):
         store.write(
-            Put(records.message_key(HERE, ids.message_id(seq)), records.row(plain(_message(seq))))
+            Put(
+                records.message_key(HERE, ids.message_id(seq)),
+                records.sealed(plain(_message(seq))),
+            )
             for seq in range(first, min(first + 1000, count))
         )
         if first % 100_000 == 0:

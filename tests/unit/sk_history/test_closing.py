@@ -28,9 +28,8 @@ from sk_bus.model import (
     ToolPart,
 )
 from sk_bus.vocabulary import Event
-from sk_history import records
-from sk_history.fold import Fold, NewerSchemaError
-from sk_history.store import MemoryStore, Put
+from sk_history.fold import Fold
+from sk_history.store import MemoryStore
 from tests.unit.sk_history.logs import conversation
 
 ALICE = AgentName("alice")
@@ -197,10 +196,3 @@ def test_what_is_said_after_a_close_is_not_part_of_it() -> None:
     later = update(ids.message_id(30), Role.USER, text="again")
     store, _ = after(UNDER_WAY, [Shutdown(id=STOP), *CLOSED, DONE, later])
     assert list(begin_epoch(store)) == [QUESTION, ids.message_id(30)]
-
-
-def test_rows_of_newer_code_are_left_alone() -> None:
-    store = MemoryStore()
-    store.write([Put(records.meta("schema"), records.row(records.SCHEMA + 1))])
-    with pytest.raises(NewerSchemaError, match="newer version"):
-        Fold(store)

@@ -129,8 +129,8 @@ def history(messages: list[Message], shelf: Shelf) -> tuple[MemoryStore, list[Ch
     store.write(writes)
     for one in messages:  # as the router keeps big texts
         key = records.message_key(one.channel, one.id)
-        kept = lines.kept(records.value(store.get(key) or b""), shelf.keep)
-        store.write([Put(key, records.row(kept))])
+        kept = lines.kept(records.message(store.get(key) or b""), shelf.keep)
+        store.write([Put(key, records.sealed(kept))])
     return store, list(fold.channels.values())
 
 
@@ -184,7 +184,7 @@ def test_what_is_said_during_an_export_is_in_it_once(monkeypatch: pytest.MonkeyP
     store, channels = history([message(10, "first"), message(11, "second")], shelf)
     text, after = exporting.piece(store, channels, JsonLines(), exporting.Place(), shelf.whole)
     late = message(12, "third")
-    store.write([Put(records.message_key(HERE, late.id), records.row(plain(late)))])
+    store.write([Put(records.message_key(HERE, late.id), records.sealed(plain(late)))])
     while after is not None:
         more, after = exporting.piece(store, channels, JsonLines(), after, shelf.whole)
         text += more
@@ -197,7 +197,7 @@ def test_a_text_that_changed_within_is_not_gone_on_with(monkeypatch: pytest.Monk
     store, channels = history([message(10, "x" * 900)], shelf)
     _, after = exporting.piece(store, channels, JsonLines(), exporting.Place(), shelf.whole)
     amended = message(10, "y" * 900)
-    store.write([Put(records.message_key(HERE, amended.id), records.row(plain(amended)))])
+    store.write([Put(records.message_key(HERE, amended.id), records.sealed(plain(amended)))])
     assert after is not None
     with pytest.raises(RefusedError, match="export it again"):
         exporting.piece(store, channels, JsonLines(), after, shelf.whole)

@@ -61,6 +61,16 @@ def test_a_compacted_range_keeps_its_rows(store: Store) -> None:
     assert store.first(b"", b"z") == [(b"a", b"A"), (b"c", b"C"), (b"d", b"D")]
 
 
+def test_frozen_rows_stay_as_they_were(store: Store) -> None:
+    frozen = filled(store).frozen()
+    store.write([Put(b"a", b"changed"), Put(b"bb", b"new"), Drop(b"c")])
+    assert frozen.first(b"a", b"d") == [(b"a", b"A"), (b"b", b"B"), (b"c", b"C")]
+    assert frozen.first(b"b", b"z", limit=1) == [(b"b", b"B")]
+    assert frozen.last(b"a", b"d", limit=2) == [(b"c", b"C"), (b"b", b"B")]
+    assert frozen.last(b"c", b"z", limit=9) == [(b"d", b"D"), (b"c", b"C")]
+    assert (frozen.get(b"c"), frozen.get(b"bb")) == (b"C", None)
+
+
 KEYS = st.binary(min_size=1, max_size=2)
 WRITES = st.lists(
     st.one_of(
