@@ -408,10 +408,27 @@ class Answering:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mentioned:
+    """Where a mention stands, in UTF-16 units; without ``agent`` it is a name that nobody has."""
+
+    start: int
+    length: int
+    agent: AgentName | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewView:
+    """Who would answer, in order, or the ``problem`` that nobody does.
+
+    ``command`` is what they would be sent, where the text is a command. ``mentions`` are 100 at
+    most, ``unknown`` the names among them that nobody has.
+    """
+
     answering: tuple[Answering, ...]
     unknown: tuple[str, ...] = ()
     problem: Problem | None = None
+    command: str | None = None
+    mentions: tuple[Mentioned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,42 +1,108 @@
 """Who would answer a message now, and what that takes: the router's answer to ``Preview``.
 
-It asks the function that routes and looks at the state as it is; nothing changes by being asked.
+It asks the function that routes, then thinks the answers through one after the other: who joins,
+starts and waits, and whom a full house would stop. Nothing changes by being asked.
 """
 
 from sk_bus.errors import problem
-from sk_bus.model import AgentName, Channel, ChannelId, WaitingFor
-from sk_bus.queries import Answering, PreviewView
-from sk_router.agents import lifecycle, pool
+from sk_bus.model import AgentName, Channel, ChannelId, Problem, WaitingFor
+from sk_bus.queries import Answering, Mentioned, PreviewView
+from sk_router.agents import pool
+from sk_router.channels.mentions import Mention
 from sk_router.channels.routing import room
-from sk_router.recipients import route
-from sk_router.records import Life
+from sk_router.recipients import Route, route
+from sk_router.records import Life, Talk
 from sk_router.state import State
 
 
 def preview(state: State, channel: Channel, text: str) -> PreviewView:
     """Who would answer ``text`` now, and what that takes."""
     routed = route(text, room(state, channel))
+    house = _House(state, channel.id)
     return PreviewView(
         answering=tuple(
-            _answering(state, one, joins=one in routed.joins) for one in routed.recipients
+            _answering(state, channel.id, one, routed, house, first=index == 0)
+            for index, one in enumerate(routed.recipients)
         ),
         unknown=routed.unknown,
-        problem=routed.problem,
+        problem=_closing(state) or routed.problem,
+        command=routed.command,
+        mentions=_marks(text, routed.mentions),
     )
 
 
-def _answering(state: State, agent: AgentName, *, joins: bool) -> Answering:
-    life = state.lives.get(agent) or Life()
+class _House:
+    """The agents that have a process, as they will be when the ones before have answered."""
+
+    def __init__(self, state: State, channel: ChannelId) -> None:
+        self._state = state
+        self._most = state.config.limits.maxRunningAgents
+        self._living = {AgentName(one) for one, life in state.lives.items() if pool.counts(life)}
+        here = [one for one in self._living if state.lives[one].claimed == channel]
+        self._idle = [*pool.unused(state), *sorted(here)]
+
+    def enter(self, agent: AgentName) -> tuple[bool, AgentName | None, Problem | None]:
+        """Let the agent answer: whether it starts for that, whom it pushes out, or why it can't."""
+        starts, stops = agent not in self._living, None
+        if starts and len(self._living) >= self._most:
+            stops = next((one for one in self._idle if one != agent), None)
+            if stops is None:
+                return True, None, pool.full(self._state)
+            self._living.discard(stops)
+        self._living.add(agent)
+        self._idle = [*(one for one in self._idle if one not in (agent, stops)), agent]
+        return starts, stops, None
+
+
+def _answering(
+    state: State, channel: ChannelId, agent: AgentName, routed: Route, house: _House, *, first: bool
+) -> Answering:
+    joins = agent in routed.joins
     if all(one.name != agent for one in state.config.agents):
         gone = problem("no-such-agent", "no such agent: {agent}", agent=agent)
-        return Answering(agent=agent, problem=gone)
-    claimed = life.claimed
-    waits = WaitingFor(agent=agent, channel=ChannelId(claimed)) if claimed is not None else None
-    if lifecycle.running(life) or pool.counts(life):
-        return Answering(agent=agent, joins=joins, waitsFor=waits)
-    if pool.demand(state) < state.config.limits.maxRunningAgents:
-        return Answering(agent=agent, joins=joins, starts=True, waitsFor=waits)
-    idle = pool.unused(state)
-    if not idle:
-        return Answering(agent=agent, joins=joins, starts=True, problem=pool.full(state))
-    return Answering(agent=agent, joins=joins, starts=True, stops=idle[0])
+        return Answering(agent=agent, joins=joins, problem=gone)
+    waits = _waits(state, channel, agent, first=first)
+    starts, stops, full = house.enter(agent)
+    return Answering(
+        agent=agent, joins=joins, starts=starts, waitsFor=waits, stops=stops, problem=full
+    )
+
+
+def _waits(state: State, channel: ChannelId, agent: AgentName, *, first: bool) -> WaitingFor | None:
+    """Whose turn is before that of the agent: its own elsewhere, or the one of this channel."""
+    claimed = (state.lives.get(agent) or Life()).claimed
+    if claimed is not None and claimed != channel:
+        return WaitingFor(agent=agent, channel=claimed)
+    if not first:
+        return None  # it waits for those who are named before it
+    turn = (state.talks.get(channel) or Talk()).turn
+    if turn is not None:
+        return WaitingFor(agent=turn.agent, channel=channel)
+    shown = state.shown.get(channel)
+    if shown is None:
+        return None
+    if shown.waitingFor is not None:
+        return shown.waitingFor
+    if shown.answering is not None:
+        return WaitingFor(agent=shown.answering, channel=channel)
+    return WaitingFor(agent=agent, channel=claimed) if claimed is not None else None
+
+
+def _closing(state: State) -> Problem | None:
+    return problem("closing", "Sidekicks is closing") if state.closing else None
+
+
+def _marks(text: str, mentions: tuple[Mention, ...]) -> tuple[Mentioned, ...]:
+    """Where the mentions stand, counted as a page counts."""
+    marks = []
+    at = units = 0
+    for one in mentions:
+        units += _units(text[at : one.start])
+        length = _units(text[one.start : one.end])
+        marks.append(Mentioned(start=units, length=length, agent=one.agent))
+        at, units = one.end, units + length
+    return tuple(marks)
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(character > "\uffff" for character in text)

@@ -7,6 +7,7 @@ wait or fail.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sk_bus.errors import problem
 from sk_bus.model import AgentName, Channel, Problem
@@ -14,6 +15,7 @@ from sk_router.channels.mentions import Mention, folded, mentioned, mentions, un
 
 _PREFIXED = re.compile(r"/([^\s:/]+):(?=\S)")
 _MOST_NAMED = 10
+_MOST_MARKED = 100
 _BETWEEN = " \t\r\n,;:*_"  # what stands between mentions, and around them
 
 
@@ -31,8 +33,8 @@ class Route:
     """Who answers, one after the other; ``joins`` are those of them who aren't members yet.
 
     They are sent the message as it was written, or else a ``command``: that alone, without the
-    mentions. ``unknown`` are names that nobody has. Where nobody answers, ``problem`` says whom to
-    mention.
+    mentions. ``unknown`` are names that nobody has; ``mentions`` say where each stands that counts,
+    and each of those. Where nobody answers, ``problem`` says whom to mention.
     """
 
     recipients: tuple[AgentName, ...] = ()
@@ -40,10 +42,15 @@ class Route:
     command: str | None = None
     unknown: tuple[str, ...] = ()
     problem: Problem | None = None
+    mentions: tuple[Mention, ...] = ()
 
 
+@lru_cache(maxsize=64)
 def route(text: str, room: Room) -> Route:
-    """Who answers ``text`` in ``room``."""
+    """Who answers ``text`` in ``room``.
+
+    It is asked again and again for a message that waits, so the last answers are remembered.
+    """
     if room.channel.direct:
         return _direct(text, AgentName(room.channel.direct))
     found = mentions(text, room.agents)
@@ -52,15 +59,16 @@ def route(text: str, room: Room) -> Route:
     if command is not None and (agent := _addressed(command, room.agents)) is not None:
         before = {one.agent for one in found if one.start < at}
         if before <= {agent}:
-            return Route((agent,), _joins(room, (agent,)), _unprefixed(command))
+            marks = tuple(one for one in found if one.start < at)
+            return Route((agent,), _joins(room, (agent,)), _unprefixed(command), mentions=marks)
     agents, nobodys = mentioned(found), unknown(found)
     if agents and command is not None:
         command = _without(text, at, found)
     if not agents:
         agents = _unmentioned(room)
     if not agents:
-        return Route(unknown=nobodys, problem=_nobody(room))
-    return Route(agents, _joins(room, agents), command, nobodys)
+        return Route(unknown=nobodys, problem=_nobody(room), mentions=found[:_MOST_MARKED])
+    return Route(agents, _joins(room, agents), command, nobodys, mentions=found[:_MOST_MARKED])
 
 
 def _direct(text: str, agent: AgentName) -> Route:

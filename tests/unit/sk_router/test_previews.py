@@ -1,9 +1,11 @@
 """What Preview says is what Send would do: one function routes and previews."""
 
-from sk_bus.commands import Start
+import pytest
+
+from sk_bus.commands import Shutdown, Start
 from sk_bus.internal import DoStart, DoStop
 from sk_bus.model import AgentName, ChannelId, WaitingFor
-from sk_bus.queries import Answering
+from sk_bus.queries import Answering, Mentioned
 from sk_router.previews import preview
 from tests.support.playbook import Playbook, configured
 
@@ -53,3 +55,128 @@ def test_an_agent_that_left_the_configuration_is_a_problem() -> None:
     problem = seen(p, channel).problem
     assert problem is not None
     assert problem.id == "no-such-agent"
+
+
+# --- in a channel ---------------------------------------------------------------------------
+
+
+def shown(p: Playbook, channel: ChannelId, text: str) -> list[tuple[str, ...]]:
+    """Each who would answer, with what that takes."""
+    view = preview(p.state, p.state.channels[channel], text)
+    return [
+        (
+            one.agent,
+            *["joins"] * one.joins,
+            *["starts"] * one.starts,
+            *([f"stops {one.stops}"] if one.stops else []),
+            *([f"waits for {one.waitsFor.agent}"] if one.waitsFor else []),
+            *([one.problem.id] if one.problem else []),
+        )
+        for one in view.answering
+    ]
+
+
+def test_those_who_answer_stand_in_their_order_with_what_it_takes() -> None:
+    p = Playbook("alice", "bob", "carol")
+    channel = p.channel("ops", "alice")
+    p.command(Start, agent=AgentName("bob"))
+    p.started("bob")
+    assert shown(p, channel, "@bob then @alice") == [("bob", "joins"), ("alice", "starts")]
+    assert shown(p, channel, "hello") == [("alice", "starts")]
+
+
+def test_one_who_answers_elsewhere_is_waited_for_there() -> None:
+    p = Playbook("alice", "bob")
+    elsewhere = p.prompted("alice")
+    channel = p.channel("ops", "alice", "bob")
+    view = preview(p.state, p.state.channels[channel], "@bob @alice")
+    assert [one.waitsFor for one in view.answering] == [
+        None,
+        WaitingFor(agent=AgentName("alice"), channel=elsewhere),
+    ]
+
+
+def test_a_channel_that_answers_is_waited_for_by_the_first() -> None:
+    p = Playbook("alice", "bob", "carol")
+    channel = p.channel("ops", "alice", "bob", "carol")
+    p.send(channel, "@alice go")
+    view = preview(p.state, p.state.channels[channel], "@bob @carol")
+    assert [one.waitsFor for one in view.answering] == [
+        WaitingFor(agent=AgentName("alice"), channel=channel),
+        None,
+    ]
+
+
+def test_a_room_for_one_is_passed_on_from_each_to_the_next() -> None:
+    p = Playbook("alice", "bob", "carol", maxRunningAgents=1)
+    p.command(Start, agent=AgentName("carol"))
+    p.started("carol")
+    channel = p.channel("ops", "alice", "bob")
+    assert shown(p, channel, "@alice @bob") == [
+        ("alice", "starts", "stops carol"),
+        ("bob", "starts", "stops alice"),
+    ]
+
+
+def test_whoever_answers_here_makes_room_for_the_next_message() -> None:
+    p = Playbook("alice", "bob", maxRunningAgents=1)
+    channel = p.channel("ops", "alice", "bob")
+    p.send(channel, "@alice go")
+    assert shown(p, channel, "@bob go") == [("bob", "starts", "stops alice", "waits for alice")]
+
+
+def test_one_that_cannot_start_leaves_the_others_theirs() -> None:
+    p = Playbook("alice", "bob", "carol", maxRunningAgents=1)
+    p.prompted("alice")
+    channel = p.channel("ops", "alice", "bob")
+    assert shown(p, channel, "@bob @alice") == [
+        ("bob", "starts", "too-many-agents"),
+        ("alice", "waits for alice"),
+    ]
+
+
+def test_unknown_names_are_marked_where_a_page_counts_them() -> None:
+    p = Playbook("alice")
+    channel = p.channel("ops", "alice")
+    view = preview(p.state, p.state.channels[channel], "👍 @alice and @bobby")
+    assert view.unknown == ("bobby",)
+    assert view.mentions == (
+        Mentioned(start=3, length=6, agent=AgentName("alice")),
+        Mentioned(start=14, length=6),
+    )
+
+
+def test_a_command_is_shown_as_it_would_be_sent() -> None:
+    p = Playbook("alice", "bob")
+    channel = p.channel("ops", "alice")
+    view = preview(p.state, p.state.channels[channel], "@bob /review the code")
+    assert (view.command, view.answering[0].agent) == ("/review the code", "bob")
+
+
+@pytest.mark.parametrize(
+    ("agents", "members", "id_", "message"),
+    [
+        (("alice", "bob"), ("alice", "bob"), "no-recipient", "mention @alice, @bob"),
+        (("alice", "bob"), (), "no-members", "mention @alice, @bob"),
+        ((), (), "no-agents", "add one in the settings"),
+    ],
+)
+def test_where_nobody_would_answer_it_says_whom_to_mention(
+    agents: tuple[str, ...], members: tuple[str, ...], id_: str, message: str
+) -> None:
+    p = Playbook()
+    p.give(configured(*agents))
+    channel = p.channel("ops", *members)
+    view = preview(p.state, p.state.channels[channel], "hello")
+    assert (view.answering, view.problem is not None) == ((), True)
+    assert view.problem is not None
+    assert (view.problem.id, message in view.problem.message) == (id_, True)
+
+
+def test_nobody_answers_while_it_closes() -> None:
+    p = Playbook("alice")
+    channel = p.prompted("alice")
+    p.command(Shutdown)
+    view = preview(p.state, p.state.channels[channel], "hello")
+    assert view.problem is not None
+    assert view.problem.id == "closing"

@@ -361,10 +361,20 @@ export interface Answering {
   problem?: Problem;
 }
 
+/** Where a mention stands, in UTF-16 units; without `agent` it is a name that nobody has. */
+export interface Mentioned {
+  start: number;
+  length: number;
+  agent?: AgentName;
+}
+
+/** Who would answer, in order, or the `problem` that nobody does. `command` is what they would be sent, where the text is a command. `mentions` are 100 at most, `unknown` the names among them that nobody has. */
 export interface PreviewView {
   answering: readonly Answering[];
   unknown: readonly string[];
   problem?: Problem;
+  command?: string;
+  mentions: readonly Mentioned[];
 }
 
 export type Text = string | BlobRef;
