@@ -18,19 +18,23 @@ import {
   titleOf,
 } from "../shell/app";
 import { Icon } from "../shell/icon";
+import { go } from "../shell/route";
 import { pane, showMembers, toggle } from "../shell/pane";
 import { Composer, insert } from "./Composer";
 import { MessageList } from "./MessageList";
+import { PastList } from "./PastList";
 import { inSight, PermissionCard } from "./PermissionCard";
 import { TurnStrip } from "./TurnStrip";
 import { UsageMeter } from "./UsageMeter";
 
 interface Props {
   channel: string;
+  /** One to show in its place, instead of the end. */
+  message: string | null;
   onBack: () => void;
 }
 
-export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
+export function ConversationView({ channel: id, message, onBack }: Props): JSX.Element {
   const toEnd = useRef<() => void>(() => undefined);
   useEffect(() => store.openConversation(id), [id]);
   const state = conversations.value[id]?.value;
@@ -51,6 +55,8 @@ export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
     );
   }
   const name = channel === undefined ? "" : nameOf(channel);
+  const empty = state?.messages.every(({ role }) => role === "system") ?? false;
+  const beginning = <Beginning channel={channel} empty={empty} />;
   return (
     <main class="conversation" aria-label={name}>
       <Header channel={channel} name={name} id={id} onBack={onBack} />
@@ -60,18 +66,20 @@ export function ConversationView({ channel: id, onBack }: Props): JSX.Element {
             ? t("channel.loading")
             : t("channel.unread", { reason: problemText(problem) })}
         </p>
-      ) : (
+      ) : message === null ? (
         <MessageList
           key={id}
           channel={id}
           state={state}
-          beginning={<Beginning channel={channel} empty={state.messages.every(({ role }) => role === "system")} />}
+          beginning={beginning}
           onReady={(jump) => (toEnd.current = jump)}
         />
+      ) : (
+        <PastList key={`${id} ${message}`} channel={id} message={message} beginning={beginning} />
       )}
       <Docked channel={id} />
       <TurnStrip channel={id} />
-      <Composer channel={id} name={name} onSent={() => toEnd.current()} />
+      <Composer channel={id} name={name} onSent={() => (message === null ? toEnd.current() : go(id))} />
     </main>
   );
 }

@@ -48,16 +48,19 @@ export function App(): JSX.Element {
 /** Screens that are looked at now and then are fetched with the first look. */
 const SETTINGS = (): Promise<Screen> => import("../settings/SettingsView").then((it) => it.SettingsView);
 const BUS = (): Promise<Screen> => import("../monitor/BusView").then((it) => it.BusView);
+const SEARCH = (): Promise<Screen> => import("../search/SearchView").then((it) => it.SearchView);
 
 function Middle({ onBack }: { onBack: () => void }): JSX.Element {
   const here = route.value;
   switch (here.at) {
     case "conversation":
-      return <ConversationView channel={here.channel} onBack={onBack} />;
+      return <ConversationView channel={here.channel} message={here.message} onBack={onBack} />;
     case "settings":
       return <Later key="settings" screen={SETTINGS} onBack={onBack} />;
     case "bus":
       return <Later key="bus" screen={BUS} onBack={onBack} />;
+    case "search":
+      return <Later key="search" screen={SEARCH} onBack={onBack} />;
     default:
       return <Welcome onBack={onBack} />;
   }

@@ -29,7 +29,7 @@ const KEYS: readonly (readonly [Key, readonly (readonly [string, Key])[]])[] = [
       ["Alt+Shift+↑ / ↓", "keys.unread"],
       ["Alt+P", "keys.permission"],
       ["F6", "keys.pane"],
-      ["G A · G S · G B", "keys.screens"],
+      ["G A · G F · G S · G B", "keys.screens"],
     ],
   ],
   [

@@ -1,5 +1,5 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
-import { Activity, Bot, Command, Keyboard, LoaderCircle, Plus, Settings, type IconNode } from "lucide";
+import { Activity, Bot, Command, Keyboard, LoaderCircle, Plus, Search, Settings, type IconNode } from "lucide";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
@@ -284,6 +284,7 @@ function SidebarFoot({ onChosen }: { onChosen: () => void }): JSX.Element {
         )}
         <span class="quiet">{t("sidebar.running", { count: running.length })}</span>
       </button>
+      <ScreenRow screen="search" icon={Search} name={t("search.title")} onChosen={onChosen} />
       <ScreenRow screen="settings" icon={Settings} name={t("settings.title")} onChosen={onChosen} />
       <ScreenRow screen="bus" icon={Activity} name={t("bus.title")} onChosen={onChosen}>
         {bad > 0 && (

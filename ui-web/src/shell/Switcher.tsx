@@ -133,7 +133,9 @@ function deeds(): readonly Target[] {
   const here = current.value;
   const made = [
     deed(t("channel.create"), () => openDialog({ shows: "create" })),
+    deed(t("search.title"), () => goTo("search")),
     deed(t("settings.title"), () => goTo("settings")),
+    deed(t("bus.title"), () => goTo("bus")),
     deed(t("sidebar.agents"), showAgents),
     deed(t("keys.title"), () => openDialog({ shows: "keys" })),
     deed(t("welcome.title"), home),

@@ -57,6 +57,7 @@ const SCREENS: Readonly<Record<string, () => void>> = {
   a: showAgents,
   s: () => goTo("settings"),
   b: () => goTo("bus"),
+  f: () => goTo("search"),
 };
 
 /** `?`, and `G` with a letter after it. */
