@@ -27,6 +27,7 @@ COMMANDS = (
     "restart",
     "open",
     "send",
+    "chat",
     "stop",
     "channels",
     "permissions",

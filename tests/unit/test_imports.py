@@ -60,6 +60,7 @@ SHELLS = {
         ),
         *("observing", "orphans", "ports", "sink", "starting", "sweeping", "tables"),
         "replaying",
+        "screen",
         "when",
     },
 }

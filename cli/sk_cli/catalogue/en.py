@@ -33,6 +33,8 @@ Examples:
     "help.send.allow": (
         "Allow tools of this kind once (read, edit, execute, …; a list; all). With --wait."
     ),
+    "help.chat": "Talk in CHANNEL, or with @agent, on this terminal.",
+    "help.chat.n": "Show the last N messages first.",
     "help.stop": "Stop the answer under way in CHANNEL, and what waits there.",
     "help.channels": "List, read and change channels.",
     "help.channels.list": "Every channel and direct conversation, oldest first.",
@@ -350,6 +352,32 @@ Examples:
     "permissions.no-such": "no request “{given}” waits",
     "permissions.several": "“{given}” fits several requests: {ids}",
     "permissions.no-option": "“{given}” is not offered; offered are: {offered}",
+    # --- chat -------------------------------------------------------------------------------
+    "chat.terminal": "chat needs a terminal; elsewhere: sk-cli send CHANNEL TEXT --wait",
+    "chat.greeting": "Enter sends, Alt+Enter makes a new line, Ctrl-C stops an answer; /help",
+    "chat.help": """/stop   stop the answer under way (also Ctrl-C)
+/usage  how full the agents' contexts are
+/quit   leave (also Ctrl-D); an answer goes on
+@name   who shall answer;  /name:command  an agent's command
+1 2 3   the answer to a request for leave
+//…     a command of an agent that is called like one of these""",
+    "chat.idle": "/help",
+    "chat.stop": "Ctrl-C stops",
+    "chat.leave": "/quit or Ctrl-D leaves",
+    "chat.choose": "{agent} waits: 1–{most} answers",
+    "chat.no-usage": "no agent has said how full its context is",
+    "chat.silent": "the bus does not answer; this goes on when it is back (sk-cli status)",
+    "chat.back": "the bus is back",
+    "chat.gone": "this conversation was deleted",
+    "chat.dropped": "not sent: “{text}” ({why})",
+    "outlook.then": ", then ",
+    "outlook.joins": "joins",
+    "outlook.starts": "will start",
+    "outlook.stops": "stops {agent}",
+    "outlook.busy": "busy in {channel}",
+    "outlook.behind": "after {agent}",
+    "outlook.waits": "waits: {agent} is answering in {channel}",
+    "outlook.unknown": ("nobody is called {names}", "nobody is called {names}"),
     # --- config, history --------------------------------------------------------------------
     "config.valid": "valid",
     "config.problems": ("{count} problem", "{count} problems"),

@@ -34,6 +34,8 @@ Exemples :
         "Autoriser une fois les outils de ce genre (read, edit, execute, … ; une liste ; all). "
         "Avec --wait."
     ),
+    "help.chat": "Parler dans CHANNEL, ou avec @agent, sur ce terminal.",
+    "help.chat.n": "Montrer d’abord les N derniers messages.",
     "help.stop": "Arrêter la réponse en cours dans CHANNEL, et ce qui y attend.",
     "help.channels": "Lister, lire et modifier les canaux.",
     "help.channels.list": "Tous les canaux et conversations directes, du plus ancien au plus récent.",
@@ -359,6 +361,32 @@ Exemples :
     "permissions.no-such": "aucune demande « {given} » n’attend",
     "permissions.several": "« {given} » convient à plusieurs demandes : {ids}",
     "permissions.no-option": "« {given} » n’est pas proposé ; sont proposés : {offered}",
+    # --- chat -------------------------------------------------------------------------------
+    "chat.terminal": "chat demande un terminal ; ailleurs : sk-cli send CANAL TEXTE --wait",
+    "chat.greeting": "Entrée envoie, Alt+Entrée va à la ligne, Ctrl-C arrête une réponse ; /help",
+    "chat.help": """/stop   arrêter la réponse en cours (aussi Ctrl-C)
+/usage  remplissage des contextes des agents
+/quit   quitter (aussi Ctrl-D) ; une réponse continue
+@nom    qui doit répondre ;  /nom:commande  une commande d’un agent
+1 2 3   la réponse à une demande d’autorisation
+//…     une commande d’un agent qui porte l’un de ces noms""",
+    "chat.idle": "/help",
+    "chat.stop": "Ctrl-C arrête",
+    "chat.leave": "/quit ou Ctrl-D pour quitter",
+    "chat.choose": "{agent} attend : 1–{most} pour répondre",
+    "chat.no-usage": "aucun agent n’a dit combien son contexte est rempli",
+    "chat.silent": "le bus ne répond pas ; tout reprend à son retour (sk-cli status)",
+    "chat.back": "le bus est revenu",
+    "chat.gone": "cette conversation a été supprimée",
+    "chat.dropped": "non envoyé : « {text} » ({why})",
+    "outlook.then": ", puis ",
+    "outlook.joins": "rejoint la conversation",
+    "outlook.starts": "va démarrer",
+    "outlook.stops": "arrête {agent}",
+    "outlook.busy": "occupé dans {channel}",
+    "outlook.behind": "après {agent}",
+    "outlook.waits": "attend : {agent} répond dans {channel}",
+    "outlook.unknown": ("personne ne s’appelle {names}", "personne ne s’appelle {names}"),
     # --- config, history --------------------------------------------------------------------
     "config.valid": "valide",
     "config.problems": ("{count} problème", "{count} problèmes"),
