@@ -25,7 +25,7 @@ from sk_config.definition import canonical, digest_of
 from sk_config.record import Record, record_of
 from sk_config.secrets import masked_problem
 from sk_config.surroundings import Surroundings, variables_in
-from sk_config.watcher import Signature, changes, signature
+from sk_config.watcher import Signature, changes, signature, written
 
 if TYPE_CHECKING:
     from sk_config.check import Verdict
@@ -75,6 +75,7 @@ class Keeper:
             # In a folder whose file was there before, an editor may be about to re-create it.
             if signature(self.places.file) is None and not self._kept:
                 self._write_starter()
+            await written(self.places.file)
             await self._read()
             self.loaded.set()
         named = frozenset(agent.digest for agent in self._record.config.agents)

@@ -12,12 +12,15 @@ from pathlib import Path
 
 import watchfiles
 
+from sk_config.writing import being_written
+
 _LOOK = 2.0  # seconds between two looks when nothing is told
 _ARMED = 0.1  # seconds until the folders are surely watched: one look after that
 _STEP = 100  # milliseconds between two questions to the system; costs 0.1 % of a core
 _POLL = 0.15  # seconds between two looks where folders can't be watched
 _SETTLE = 0.04  # seconds without a change after which an editor has written all
 _SETTLED = 0.2  # seconds after which it is read as it is
+_WRITTEN = 10.0  # seconds after which one that somebody keeps open for writing is read as it is
 _GONE = 5.0  # seconds for which a file may be missing between delete and re-create
 _LINKS = 20
 
@@ -76,12 +79,21 @@ async def changes(path: Path, known: Signature) -> AsyncIterator[Signature]:
         yield now
 
 
-async def _settled(path: Path, now: Signature) -> Signature:
-    """Wait until the file is no longer written, or for a fifth of a second."""
-    loop = asyncio.get_running_loop()
-    until = loop.time() + _SETTLED
-    while loop.time() < until:
+async def written(path: Path) -> None:
+    """Wait while somebody has the file open for writing, within reason."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + _WRITTEN
+    while being_written(path) and clock() < until:  # noqa: ASYNC110  nobody tells when it ends
         await asyncio.sleep(_SETTLE)
+
+
+async def _settled(path: Path, now: Signature) -> Signature:
+    """Wait until the file is written, and, where it is written in pieces, a fifth of a second."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + _SETTLED
+    while clock() < until:
+        await asyncio.sleep(_SETTLE)
+        await written(path)
         before, now = now, signature(path)
         if now == before:
             break

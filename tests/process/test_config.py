@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -192,6 +193,22 @@ def in_two_writes(path: Path, text: str) -> None:
         file.write(text[5:])
 
 
+def slowly(path: Path, text: str) -> None:
+    """In pieces, for longer than a fifth of a second; what stands there meanwhile is valid."""
+    with path.open("w") as file:
+        for piece in ("# half of it\n", text[:-1], text[-1:]):
+            file.write(piece)
+            file.flush()
+            time.sleep(0.3)  # a slow writer is one who waits
+
+
+def truncated_first(path: Path, text: str) -> None:
+    """As a shell does for a program that takes its time: emptied long before it is written."""
+    with path.open("w") as file:
+        time.sleep(0.5)
+        file.write(text)
+
+
 def renamed_over(path: Path, text: str) -> None:
     draft = path.with_name("draft")
     draft.write_text(text)
@@ -241,31 +258,29 @@ def folder_replaced(path: Path, text: str) -> None:
     fresh.rename(path.parent)
 
 
-@pytest.mark.parametrize(
-    "save",
-    [
-        in_place,
-        in_two_writes,
-        renamed_over,
-        like_vim,
-        recreated,
-        link_turned,
-        through_a_link,
-        folder_replaced,
-    ],
+WAYS = (
+    in_place,
+    in_two_writes,
+    slowly,
+    truncated_first,
+    renamed_over,
+    like_vim,
+    recreated,
+    link_turned,
+    through_a_link,
+    folder_replaced,
 )
-def test_each_way_of_saving_is_noticed_once_and_again(save: Callable[[Path, str], None]) -> None:
+
+
+def test_each_way_of_saving_is_noticed_once_and_again() -> None:
     async def script(instance: TestInstance, listener: Listener) -> None:
-        for number, theme in enumerate(["light", "dark", "system"], 2):
-            save(instance.config, f"theme: {theme}\n")
-            await listener.configs_are(number)
-        assert [one.config.theme for one in listener.configs] == [
-            "dark",
-            "light",
-            "dark",
-            "system",
-        ]
-        assert all(one.valid for one in listener.configs)
+        for save in (*WAYS, *WAYS[:-3]):  # what comes after a link, and a folder that was replaced
+            for theme in ("light", "dark", "system"):
+                count = len(listener.configs)
+                save(instance.config, f"theme: {theme} # by {save.__name__}\n")
+                await listener.configs_are(count + 1)
+                (said,) = listener.configs[count:]
+                assert (said.valid, said.config.theme) == (True, theme), save.__name__
 
     alone(script, "theme: dark\n")
 
