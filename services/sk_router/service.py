@@ -7,6 +7,7 @@ each input once, with the last of them as our position at the bus. No rule of th
 import asyncio
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from sk_bus import service as harness
@@ -150,6 +151,7 @@ class _Live:
         self._decided = recovered.decided
         self._floors = recovered.floors[-2:]
         self._blobs = BlobStore(Path(service.hello.directory))
+        self._texts = lru_cache(maxsize=8)(self._blobs.text)
         self._faults = Faults(Path(service.hello.directory), recovered.epoch)
         self._inputs = 0
         self._snapshot_at = asyncio.get_running_loop().time() + _SNAPSHOT_EVERY
@@ -250,7 +252,7 @@ class _Live:
     def _text(self, sha256: str) -> str | None:
         """A long text of a message, by its hash."""
         try:
-            return self._blobs.text(sha256)
+            return self._texts(sha256)
         except (OSError, ValueError) as error:
             self._service.log.warning("a message's text can't be read: %s", error)
             return None

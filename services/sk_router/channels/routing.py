@@ -4,12 +4,16 @@ The rules are those of :mod:`sk_router.recipients`; here stands what they are to
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sk_bus.model import AgentName, Channel, ChannelId
 from sk_router.decision import Decision
 from sk_router.recipients import Room, Route, route
 from sk_router.records import Answerers, Queued
 from sk_router.state import State
+
+# A message that waits is routed after every input, and nearly always as before.
+_route = lru_cache(maxsize=32)(route)
 
 
 def room(state: State, channel: Channel, gone: Iterable[str] = ()) -> Room:
@@ -26,4 +30,4 @@ def room(state: State, channel: Channel, gone: Iterable[str] = ()) -> Room:
 def routed(decision: Decision, channel: ChannelId, entry: Queued) -> Route:
     """The route of a message. Whoever has gone since it was sent is still one that it names."""
     now = room(decision.state, decision.state.channels[channel], sorted(entry.barred))
-    return route(decision.whole(entry.text), now)
+    return _route(decision.whole(entry.text), now)

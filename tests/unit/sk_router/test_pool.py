@@ -1,7 +1,7 @@
 """The pool under random events: no wrong state, no limit broken, no process without an owner.
 
 What is shown of each agent is held against the processes of the small world of
-``test_properties``, which plays executor and agents, and against the rows of the specification.
+``world``, which plays executor and agents, and against the rows of the specification.
 """
 
 from typing import Any
@@ -15,7 +15,8 @@ from sk_bus.events import AgentStateChanged, CommandResult, TurnChanged
 from sk_bus.internal import DoStart
 from sk_bus.model import AgentName
 from tests.support.playbook import Playbook
-from tests.unit.sk_router.test_properties import LIMIT, NAMES, WHO, World
+from tests.unit.sk_router.test_properties import WHO
+from tests.unit.sk_router.world import LIMIT, NAMES, World
 
 # (from, to), as in the table of section 3; a restart goes on from its end to its start.
 ROWS = {

@@ -1,8 +1,6 @@
 """What holds whatever comes: random scripts of commands, frames, exits, timers and restarts.
 
-The world around the router is a small model: orders are carried out at once, agents answer or
-don't, processes end. Every invariant is checked against what was published, never against the
-router's own state.
+Every invariant is checked against what was published, never against the router's own state.
 """
 
 import json
@@ -16,26 +14,24 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sk_bus.commands import AnswerPermission, Cancel, Direct, Restart, Send, Shutdown, Start, Stop
-from sk_bus.events import CommandResult, MessageUpdated, PermissionRequested, PermissionResolved
-from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn
-from sk_bus.model import AgentName
+from sk_bus.commands import (
+    Cancel,
+    Restart,
+    Start,
+    Stop,
+)
+from sk_bus.events import CommandResult, MessageUpdated, PermissionResolved
 from sk_bus.vocabulary import Event, encoded
+from sk_router.state import snapshot
 from tests.support.playbook import (
     Playbook,
     agent,
     chunk,
-    configured,
     folded,
-    permission,
     thought,
     update,
 )
-
-NAMES = ("alice", "bob", "carol")
-# Of an earlier session, one takes up the thread, one reads it again, one knows nothing.
-OFFERS = {"alice": ("resume", "load", "close"), "bob": ("load",), "carol": ()}
-LIMIT = 2
+from tests.unit.sk_router.world import LIMIT, World, played
 
 # One of them is met more often, so that scripts get deep.
 WHO = st.sampled_from(["alice", "alice", "alice", "bob", "bob", "carol"])
@@ -86,251 +82,35 @@ STEP = st.one_of(
     st.tuples(st.just("router dies")),
     st.tuples(st.just("shutdown")),
 )
-SCRIPTS = st.lists(STEP, min_size=5, max_size=60)
-
-
-class World:
-    """Carries a script out, and looks at everything that is published."""
-
-    def __init__(self) -> None:
-        self.p = Playbook(*NAMES, maxRunningAgents=LIMIT)
-        self.limit = LIMIT
-        self.alive: dict[str, int] = {}
-        self.stopped: set[tuple[str, int]] = set()
-        self.lines: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
-        self.unanswered: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
-        self.sessions: dict[tuple[str, int], list[str]] = defaultdict(list)
-        self.asked: list[PermissionRequested] = []
-        self.requests: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-        self.given_up: set[tuple[str, int, int]] = set()
-        self.turns: set[str] = set()
-        self.pending: dict[str, str] = {}
-        self.ready: set[tuple[str, int]] = set()
-        self.commands: list[str] = []
-        self.accepted: list[str] = []
-        self._seen = 0
-
-    # --- what is published ------------------------------------------------------------------
-
-    def look(self) -> None:
-        for event in self.p.log[self._seen :]:
-            match event:
-                case DoStart(agent=name, inc=inc):
-                    assert name not in self.alive, "two processes of one agent"
-                    assert len(self.alive) < self.limit, "beyond the limit"
-                    self.alive[name] = inc
-                case DoStop(agent=name, inc=inc):
-                    assert self.alive.get(name) == inc, "a stop of nothing"
-                    assert (name, inc) not in self.stopped, "stopped twice"
-                    self.stopped.add((name, inc))
-                    self._may_stop(name, inc)
-                case DoSend():
-                    self._sent(event)
-                case DoTurn(agent=name, open=True):
-                    self.turns.add(name)
-                case DoTurn(agent=name):
-                    self.turns.discard(name)
-                case PermissionRequested():
-                    self.asked.append(event)
-                    self.pending[event.id] = event.agent
-                case PermissionResolved(id=id_):
-                    self.pending.pop(id_, None)
-                case _:
-                    pass
-        self._seen = len(self.p.log)
-
-    def _may_stop(self, name: str, inc: int) -> None:
-        """Invariant 10: nobody who is at work or waited for makes room, or is idle."""
-        if self.p.state.lives[name].ending not in ("idle", "evicted"):
-            return
-        assert name not in self.turns, "it was answering"
-        assert name not in self.pending.values(), "somebody is being asked"
-        waited = [n for n in self.unanswered[name, inc] if (name, inc, n) not in self.given_up]
-        assert waited == [], "an answer of it is awaited"
-
-    def _sent(self, event: DoSend) -> None:
-        key = (event.agent, event.inc)
-        assert self.alive.get(event.agent) == event.inc, "a line to nobody"
-        assert key not in self.stopped, "a line into a closed stdin"
-        frame = json.loads(event.line)
-        self.lines[key].append(frame)
-        assert event.n == len(self.lines[key]), "a hole in the lines"
-        assert (frame.get("method") == "initialize") is (event.n == 1)
-        if "method" in frame and "id" in frame:
-            assert frame["id"] == event.n
-            open_ = self.unanswered[key]
-            if frame["method"] == "session/prompt":
-                assert "session/prompt" not in open_.values(), "two prompts in flight"
-            open_[event.n] = frame["method"]
-            if frame["method"] in ("session/load", "session/resume"):
-                self.sessions[key].append(frame["params"]["sessionId"])
-            if frame["method"] == "session/close":
-                self.given_up.add((*key, event.n))
-        if frame.get("method") == "$/cancel_request":
-            self.given_up.add((*key, frame["params"]["requestId"]))
-
-    # --- what happens -----------------------------------------------------------------------
-
-    def perform(self, step: tuple[Any, ...]) -> None:
-        match step:
-            case ("send", name, text):
-                self._send(name, text)
-            case ("talk", name, text):
-                self._send(name, text)
-                self._serve(name)
-            case ("converse", name, lives):
-                self._converse(name, lives)
-            case ("serve", name):
-                self._serve(name)
-            case ("cancel", name):
-                if channel := self._channel(name):
-                    self._command(Cancel, channel=channel)
-            case ("command", kind, name):
-                self._command(kind, agent=AgentName(name))
-            case ("up", name):
-                if name in self.alive:
-                    self.p.up(name)
-            case ("respond", name, how):
-                self._respond(name, well=how == "well")
-            case ("updates", name, updates):
-                for session in self._sessions(name)[-1:]:
-                    self.p.updates(name, *updates, session=session)
-            case ("ask", name, request):
-                for session in self._sessions(name)[-1:]:
-                    options = (("yes", "allow_once"), ("no", "reject_once"))
-                    self.requests[name, self.alive[name]][json.dumps(request)] += 1
-                    self.p.writes(name, permission(request, *options, session=session))
-            case ("answer", index, option):
-                for one in self.asked[::-1][index : index + 1]:
-                    self._command(AnswerPermission, permission=one.id, optionId=option)
-            case ("withdraw", name, request):
-                if name in self.alive:
-                    data = {"method": "$/cancel_request", "params": {"requestId": request}}
-                    self.p.writes(name, data)
-            case ("exit", name):
-                self._exit(name)
-            case ("time", milliseconds):
-                self.p.passes(milliseconds)
-            case ("configure", names, limit, digest):
-                self.limit = max(limit, len(self.alive))
-                agents = [agent(name, digest=digest) for name in names]
-                self.p.give(configured(*agents, maxRunningAgents=limit))
-                self.look()
-                self.limit = limit
-            case ("router dies",):
-                self.p.restart()
-            case ("shutdown",):
-                self._command(Shutdown)
-        self.look()
-
-    def _command(self, kind: type[Any], **fields: Any) -> CommandResult | None:
-        result = self.p.command(kind, **fields)
-        self.commands.append(f"command-{self.p._commands}")
-        if result is not None:
-            assert self.p.said[-1] == result or isinstance(self.p.said[-1], CommandResult)
-        return result
-
-    def _channel(self, name: str) -> str | None:
-        found = [one.id for one in self.p.state.channels.values() if one.direct == name]
-        return found[0] if found else None
-
-    def _send(self, name: str, text: str) -> None:
-        if self._channel(name) is None:
-            self._command(Direct, agent=AgentName(name))
-        channel = self._channel(name)
-        if channel is not None:
-            sent = self._command(Send, channel=channel, text=text)
-            if sent is not None and sent.ok:
-                self.accepted.append(sent.value)
-
-    def _sessions(self, name: str) -> list[str]:
-        return self.sessions[name, self.alive[name]] if name in self.alive else []
-
-    def _respond(self, name: str, *, well: bool) -> None:
-        """Answer the oldest request."""
-        if name not in self.alive:
-            return
-        key = (name, self.alive[name])
-        for n, method in sorted(self.unanswered[key].items())[:1]:
-            del self.unanswered[key][n]
-            if not well:
-                self.p.answers(name, n, error={"code": -32603, "message": "no"})
-            elif method == "initialize":
-                self.ready.add(key)
-                self.p.initialized(name, *OFFERS[name])
-            elif method == "session/new":
-                self.sessions[key].append(f"{name}-{n}")
-                self.p.answers(name, n, {"sessionId": f"{name}-{n}"})
-            elif method == "session/prompt":
-                self.p.answers(name, n, {"stopReason": "end_turn"})
-            else:
-                self.p.answers(name, n, {})
-
-    def _serve(self, name: str) -> None:
-        """Go as far as a prompt, if there is one."""
-        self.look()
-        if name in self.alive:
-            self.p.up(name)
-            self.look()
-        for _ in range(3):
-            if name in self.alive:
-                open_ = self.unanswered[name, self.alive[name]]
-                if "session/prompt" not in open_.values():
-                    self._respond(name, well=True)
-                    self.look()
-                    if any(gate.agent == name for gate in self.p.state.gates.values()):
-                        self.p.passes(300)
-                        self.look()
-
-    def _converse(self, name: str, lives: int) -> None:
-        """A message and its whole answer in each of so many lives, if nothing hinders."""
-        for life in range(lives):
-            if life:
-                self._exit(name)
-            self._send(name, "a")
-            self._serve(name)
-            for session in self._sessions(name)[-1:]:
-                self.p.updates(name, chunk("so"), session=session)
-            self._respond(name, well=True)
-            self.p.passes(2_000)
-            self.look()
-
-    def _exit(self, name: str) -> None:
-        if name in self.alive:
-            inc = self.alive.pop(name)
-            self.turns.discard(name)
-            self.p.exits(name, asked=(name, inc) in self.stopped, code=0)
-            self.look()
-
-    def come_to_rest(self) -> None:
-        """Everybody answers, what is being stopped ends, time passes."""
-        for _ in range(400):
-            before = len(self.p.log)
-            for name in NAMES:
-                if name in self.alive and (name, self.alive[name]) in self.stopped:
-                    self._exit(name)
-                if name in self.alive:
-                    self.p.up(name)
-                    self.look()
-                    self._respond(name, well=True)
-                    self.look()
-            self.p.passes(400)
-            self.look()
-            if len(self.p.log) == before:
-                break
-        self.p.passes(40_000)
-        self.look()
-        for name in NAMES:
-            if name in self.alive and (name, self.alive[name]) in self.stopped:
-                self._exit(name)
-
-
-def played(script: list[tuple[Any, ...]]) -> World:
-    world = World()
-    for step in script:
-        world.perform(step)
-    world.come_to_rest()
-    return world
+ROOM = st.sampled_from(["ops", "ops", "ops", "lab"])
+SAYING = st.sampled_from(
+    [
+        "hello",
+        "hello",
+        "@alice hello",
+        "@bob hello",
+        "@alice @bob hello",
+        "@bob, @carol and @alice hello",
+        "@nobody hello",
+        "/alice:compact now",
+        "@bob @alice /compact",
+        "/compact",
+    ]
+)
+ROOM_STEP = st.one_of(
+    st.tuples(st.just("say"), ROOM, SAYING),
+    st.tuples(st.just("say"), ROOM, SAYING),
+    st.tuples(st.just("discuss"), ROOM, SAYING),
+    st.tuples(st.just("discuss"), ROOM, SAYING),
+    st.tuples(st.just("join"), ROOM, WHO),
+    st.tuples(st.just("leave"), ROOM, WHO),
+    st.tuples(st.just("stop room"), ROOM),
+    st.tuples(st.just("edit"), ROOM, st.integers(0, 3), SAYING),
+    st.tuples(st.just("take back"), ROOM, st.integers(0, 3)),
+    st.tuples(st.just("prepare"), ROOM),
+    st.tuples(st.just("delete"), ROOM),
+)
+SCRIPTS = st.lists(STEP | ROOM_STEP, min_size=5, max_size=60)
 
 
 thoroughly = settings(
@@ -360,19 +140,31 @@ def every_command_has_one_result(world: World, log: list[Event]) -> None:
 def every_message_ends_once_and_in_order(world: World, log: list[Event]) -> None:
     ends: dict[str, list[str]] = defaultdict(list)
     ended: dict[str, str] = {}
+    dropped: set[str] = set()
+    by: dict[str, list[str]] = defaultdict(list)
+    channels: dict[str, str] = {}
     order: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for event in log:
         if not isinstance(event, MessageUpdated):
             continue
         message = event.message
+        if message.role == "user":
+            channels[message.id] = event.channel
         if message.role == "user" and message.error is not None:
             ends[message.id].append("dropped")
+            dropped.add(message.id)
         elif message.answers is not None and message.done and message.id not in ended:
             ended[message.id] = message.answers
             ends[message.answers].append(message.id)
+            by[message.answers].append(message.agent)
+            assert message.answers not in dropped, "dropped, and answered"
             order[event.channel].append((message.id, message.answers))
-    assert {id_: len(ends[id_]) for id_ in world.accepted} == dict.fromkeys(world.accepted, 1)
-    assert set(ends) == set(world.accepted)
+    kept = [id_ for id_ in world.accepted if channels[id_] not in world.deleted]
+    assert [id_ for id_ in kept if not ends[id_]] == [], "neither answered nor said unanswerable"
+    assert all(len(set(agents)) == len(agents) for agents in by.values()), "answered twice by one"
+    direct = [id_ for id_ in kept if channels[id_] not in world.rooms.values()]
+    assert [id_ for id_ in direct if len(ends[id_]) != 1] == []
+    assert {id_ for id_, told in ends.items() if told} <= set(world.accepted)
     for told in order.values():
         answered = [about for _, about in sorted(told)]
         assert answered == sorted(answered), "what is said of messages stands in another order"
@@ -412,6 +204,12 @@ def done_messages_are_the_fold_of_their_deltas(log: list[Event]) -> None:
 def nothing_is_left(world: World) -> None:
     state = world.p.state
     assert state.talks == {}, "a turn or a queue that nobody ends"
+    assert state.rounds == {}, "one who is to answer and never does"
+    assert state.deletions == {}
+    assert state.preparations == {}
+    assert state.shown == {}
+    left = {name: kept for name, kept in snapshot(state).items() if name != "version"}
+    assert [one for one in world.deleted if one in repr(left)] == [], "more than nothing is left"
     assert state.waiting == {}
     assert state.messages == {}
     assert state.tails == {}
