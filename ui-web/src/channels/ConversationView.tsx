@@ -133,12 +133,13 @@ function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
         <button
           type="button"
           class="button"
-          aria-label={t("members.open")}
           title={t("members.open")}
           aria-expanded={pane.value?.shows === "members"}
           onClick={() => toggle("members")}
         >
-          <Icon of={Users} /> {channel.members.length}
+          <Icon of={Users} />
+          <span class="unseen">{t("members.open")}: </span>
+          {channel.members.length}
         </button>
       )}
       <button
