@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from sk_bus.client import BusClient, connect
 from sk_bus.contract import Producer
 from sk_bus.internal import HistoryRestored
 from sk_bus.memory import MemoryBus
+from tests.support import rooms
 
 BUS = [sys.executable, "-c", "from sk_bus.broker import main; main()"]
 
@@ -115,8 +115,7 @@ def memory(tmp_path: Path) -> MemoryBench:
 
 @pytest.fixture
 def zmq_bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[ZmqBench]:
-    directory = Path(tempfile.mkdtemp(prefix="skc", dir="/tmp"))
-    try:
+    with rooms.folder("skc") as directory:
         for name in ("CONFIG_HOME", "STATE_HOME", "RUNTIME_DIR"):
             monkeypatch.setenv(f"XDG_{name}", str(directory / name[:1].lower()))
         for name in ("SK_INSTANCE", "SK_CONFIG", "SK_FAIL"):
@@ -124,8 +123,6 @@ def zmq_bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[ZmqBench]:
         bench = ZmqBench(paths.instance(), dict(os.environ))
         yield bench
         bench.end()
-    finally:
-        shutil.rmtree(directory)
 
 
 @pytest.fixture(params=["memory", "zmq"])

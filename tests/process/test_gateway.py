@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from sk_bus.internal import HistoryRestored, TimerFired
 from sk_bus.model import AgentName, ChannelId, Cursor, MessageId
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
+from tests.support import rooms
 from tests.support.page_client import PageClient
 from tests.support.patience import PATIENCE
 
@@ -49,12 +49,13 @@ class Stage:
     """A bus, a gateway, and the test in the roles of all the others."""
 
     def __init__(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="skg", dir="/tmp"))
+        self._folder = rooms.folder("skg")
+        self.directory = self._folder.__enter__()
         names = {"XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s", "XDG_RUNTIME_DIR": "r"}
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("SK_")},
             **{name: str(self.directory / short) for name, short in names.items()},
-            "SK_PORT": "0",
+            "SK_PORT": str(rooms.port()),
             "SK_TUNE": "journal-keep=100000",
         }
         for name in names:
@@ -75,7 +76,7 @@ class Stage:
         return connect(self.instance)
 
     def run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
 
     def start(self, name: str, module: str) -> None:
         with (self.directory / f"{name}.log").open("ab") as log:
@@ -181,7 +182,7 @@ class Stage:
         for process in self.processes.values():
             process.kill()
             process.wait()
-        subprocess.run(["rm", "-rf", str(self.directory)], check=False)
+        self._folder.__exit__(None, None, None)
 
 
 def drained(socket: ClientConnection) -> int:

@@ -68,7 +68,7 @@ class Pair:
         process.wait(timeout=PATIENCE)
 
     async def ended(self, name: str) -> int:
-        return await asyncio.to_thread(self.running.pop(name).wait, 20)
+        return await asyncio.to_thread(self.running.pop(name).wait, PATIENCE)
 
     @asynccontextmanager
     async def bus(self) -> AsyncIterator[Bus]:

@@ -8,7 +8,6 @@ the stop. What came of it is held against a life in which nothing was killed.
 import asyncio
 import json
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from sk_bus.client import connect
 from sk_bus.events import AgentStateChanged, ConfigChanged, PermissionResolved
 from sk_bus.internal import FactExited, FactUp, HistoryRestored
 from sk_bus.model import AgentConfig, AgentName, Cursor, Limits, PublicConfig
-from tests.support import acp_schema
+from tests.support import acp_schema, rooms
 from tests.support.conversing import Person, text, why
 from tests.support.executing import Executing, left
 from tests.support.shim_client import alive
@@ -176,11 +175,8 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with (
-        tempfile.TemporaryDirectory(prefix="skw", dir="/tmp", ignore_cleanup_errors=True) as name,
-        asyncio.Runner() as runner,
-    ):
-        windows = Windows(Path(name))
+    with rooms.folder("skw") as root, asyncio.Runner() as runner:
+        windows = Windows(root)
         try:
             for service in ("bus", "router", "agents"):
                 windows.start(service)

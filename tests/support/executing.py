@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from sk_bus.model import AgentName, Cursor
 from sk_bus.paths import Instance
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
+from tests.support import rooms
 from tests.support.patience import PATIENCE
 from tests.support.shim_client import AGENT, alive
 
@@ -268,8 +268,8 @@ class Acting:
 @asynccontextmanager
 async def executing(**environment: str) -> AsyncIterator[Executing]:
     """Bus and executor run; at the end nothing of them, or of their agents, is left."""
-    with tempfile.TemporaryDirectory(prefix="ske", dir="/tmp", ignore_cleanup_errors=True) as name:
-        made = Executing(Path(name))
+    with rooms.folder("ske") as root:
+        made = Executing(root)
         made.start("bus")
         made.start("agents", **environment)
         try:

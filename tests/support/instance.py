@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,7 +25,7 @@ from sk_bus.events import Kind
 from sk_bus.journal import Journal, JournalError
 from sk_bus.supervisor import Supervisor
 from sk_bus.wire import batch_from_record
-from tests.support import acp_schema
+from tests.support import acp_schema, rooms
 from tests.support.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +50,8 @@ class TestInstance:
     def __init__(
         self, *, config: str | None = DEMO, environment: dict[str, str] | None = None
     ) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="skt", dir="/tmp"))
+        self._folder = rooms.folder("skt")
+        self.directory = self._folder.__enter__()
         self.home = self.directory / "home"
         for name in ("home", "c/sidekicks", "s", "r"):
             (self.directory / name).mkdir(parents=True, mode=0o700)
@@ -71,7 +71,7 @@ class TestInstance:
             "XDG_RUNTIME_DIR": str(self.directory / "r"),
             "PATH": f"{self.bin}{os.pathsep}{kept.get('PATH', os.defpath)}",
             "SK_BIN": str(self.bin),
-            "SK_PORT": "0",
+            "SK_PORT": str(rooms.port()),
             "SK_INSTANCE": "default",
             "PYTHONDONTWRITEBYTECODE": "",
         }
@@ -242,7 +242,7 @@ class TestInstance:
                 for line in self.sent():
                     acp_schema.check(line)
         finally:
-            subprocess.run(["rm", "-rf", str(self.directory)], check=False)
+            self._folder.__exit__(None, None, None)
 
 
 def with_signal(pid: int, number: int) -> None:

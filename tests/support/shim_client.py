@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sk_agents import frames
+from tests.support import rooms
 from tests.support.patience import PATIENCE
 
 SHIM = Path(frames.__file__).with_name("shim.py")
@@ -157,8 +157,8 @@ class Held:
 @contextmanager
 def held() -> Iterator[Held]:
     """A folder for one life; whatever holds it at the end is killed, with its agent's session."""
-    with tempfile.TemporaryDirectory(prefix="skh", dir="/tmp", ignore_cleanup_errors=True) as root:
-        life = Held(Path(root))
+    with rooms.folder("skh") as root:
+        life = Held(root)
         try:
             yield life
         finally:
