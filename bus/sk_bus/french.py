@@ -28,6 +28,7 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
     "no-recipient": "Personne n’a encore répondu ici : mentionnez {members}.",
     "no-members": "Personne n’est encore dans ce canal : mentionnez {agents}.",
     "no-agents": "Aucun agent n’est configuré : ajoutez-en un dans les réglages.",
+    "permission-ruled": "« {tool} » a reçu la réponse « {option} » selon la règle {number} de {agent} ({rule}).",
     "no-such-agent": "Aucun agent ne s’appelle {agent}.",
     "no-such-message": "Ce message n’existe plus.",
     "nothing-to-find": "Cette recherche n’a pas de mot ; donnez un mot, un agent, un outil ou un chemin.",

@@ -338,7 +338,10 @@ def _public(
                 startTimeout=agent.startTimeout,
                 permissions=tuple(
                     PermissionRule(
-                        kind=rule.kind, answer=rule.answer, path=rule.path, command=rule.command
+                        kind=rule.kind,
+                        answer=rule.answer,
+                        path=rule.path and _at_home(rule.path, surroundings),
+                        command=rule.command,
                     )
                     for rule in agent.permissions
                 ),
@@ -355,4 +358,8 @@ def _icon(icon: str, surroundings: Surroundings) -> str:
     """An image's absolute path; anything without a slash is an emoji and stays."""
     if "/" not in icon:
         return icon
-    return surroundings.place(surroundings.home + icon[1:] if icon.startswith("~/") else icon)
+    return surroundings.place(_at_home(icon, surroundings))
+
+
+def _at_home(path: str, surroundings: Surroundings) -> str:
+    return surroundings.home + path[1:] if path.startswith("~/") else path

@@ -185,13 +185,24 @@ class PermissionRuleSection(_Section):
         examples=list(TOOL_KINDS),
     )
     path: StrictStr | None = Field(
-        None, min_length=1, max_length=1024, description="A glob that all its locations must fit."
+        None,
+        min_length=1,
+        max_length=1024,
+        description=(
+            "A glob that all paths of the call must fit, from cwd on or from /: * stays within a"
+            " folder, ** doesn't. Unknown paths never fit."
+        ),
+        examples=["src/**", "~/notes/*.md"],
     )
     command: StrictStr | None = Field(
         None,
         min_length=1,
         max_length=1024,
-        description="A glob that its command must fit; an unknown command never does.",
+        description=(
+            "A glob that its command must fit: * stays within one simple command (no ; & | < > or"
+            " line end), ** doesn't. An unknown command never fits."
+        ),
+        examples=["git status*", "npm test"],
     )
     answer: Literal["allow_once", "allow_always", "reject_once", "reject_always"] = Field(
         description="The kind of option that is chosen, where the agent offers one."

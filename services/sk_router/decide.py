@@ -223,3 +223,4 @@ def _configured(decision: Decision, event: ConfigChanged) -> None:
         lives.step(decision, agent_gone, lifecycle.StopAsked("removed"))
         if not decision.life(agent_gone).alive:
             decision.put("lives", agent_gone, None)
+    permissions.rules_changed(decision)

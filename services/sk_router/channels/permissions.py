@@ -15,7 +15,7 @@ from sk_bus.model import AgentName, ChannelId, PermissionId, PermissionOption
 from sk_router.acp import messages
 from sk_router.acp.messages import string
 from sk_router.agents import lives
-from sk_router.channels import answers
+from sk_router.channels import answers, notices, ruling
 from sk_router.decision import Decision
 from sk_router.records import Answered, Ask
 
@@ -45,6 +45,8 @@ def requested(
         toolCall=tool,
         options=options,
     )
+    if _ruled(decision, made, ask):
+        return
     decision.put("asks", made, ask)
     decision.say(
         PermissionRequested(
@@ -97,16 +99,44 @@ def answered(decision: Decision, command: AnswerPermission) -> None:
             ),
         )
         return
-    decision.put("asks", command.permission, None)
+    _choose(decision, command.permission, ask, chosen, command.by)
+    decision.succeed([command.id])
+
+
+def rules_changed(decision: Decision) -> None:
+    """Answer what waits already by the rules that are in force now."""
+    for id_, ask in sorted(decision.state.asks.items()):
+        _ruled(decision, PermissionId(id_), ask)
+
+
+def _ruled(decision: Decision, id_: PermissionId, ask: Ask) -> bool:
+    """Let a rule of the configuration answer, and say so in the channel; false where none fits."""
+    config = lives.configured(decision, ask.agent)
+    found = None if config is None else ruling.ruling(config, ask.toolCall, ask.options)
+    if found is None or not lives.reachable(decision.life(ask.agent)):
+        return False
+    _choose(decision, id_, ask, found.option, "rule")
+    told = problem(
+        "permission-ruled",
+        "{tool} was answered with “{option}” by rule {number} of {agent} ({rule})",
+        tool=ruling.titled(ask.toolCall),
+        option=found.option.name,
+        number=found.number,
+        agent=ask.agent,
+        rule=ruling.worded(found.rule),
+    )
+    notices.say(decision, ask.channel, ask.agent, "permission-ruled", error=told)
+    return True
+
+
+def _choose(
+    decision: Decision, id_: PermissionId, ask: Ask, chosen: PermissionOption, by: str
+) -> None:
+    """Send the agent the option, and say who chose it."""
+    decision.put("asks", id_, None)
     n = lives.write(decision, ask.agent, messages.selected(ask.requestId, chosen.optionId))
     life = decision.life(ask.agent)
-    note = Answered(
-        n=n,
-        permission=command.permission,
-        channel=ask.channel,
-        by=command.by,
-        optionId=chosen.optionId,
-    )
+    note = Answered(n=n, permission=id_, channel=ask.channel, by=by, optionId=chosen.optionId)
     # Outside a turn, too, an agent that has just been answered is in use.
     used = replace(life, answered=(*life.answered, note), idle=decision.mono)
     decision.put("lives", ask.agent, used)
@@ -115,12 +145,7 @@ def answered(decision: Decision, command: AnswerPermission) -> None:
     if chosen.kind.startswith("reject") and turn is not None and turn.agent == ask.agent:
         counted = replace(turn, rejections=turn.rejections + 1)
         decision.put_talk(ask.channel, replace(talk, turn=counted))
-    decision.say(
-        PermissionResolved(
-            id=command.permission, channel=ask.channel, by=command.by, optionId=chosen.optionId
-        )
-    )
-    decision.succeed([command.id])
+    decision.say(PermissionResolved(id=id_, channel=ask.channel, by=by, optionId=chosen.optionId))
 
 
 def cancel_all(

@@ -246,3 +246,11 @@ def test_the_same_text_elsewhere_is_another_matter() -> None:
     elsewhere = replace(HERE, variables={"PATH": "/nowhere"})
     assert found(AGENT) == []
     assert [one.id for one in check(AGENT, elsewhere).warnings] == ["command-not-found"]
+
+
+def test_a_rules_path_may_begin_at_home_and_its_command_is_taken_as_it_is() -> None:
+    rule = "{kind: edit, path: ~/notes/*, command: ~/x, answer: allow_once}"
+    config = check(f"agents: [{{name: a, command: agent, permissions: [{rule}]}}]", HERE).config
+    assert config is not None
+    (made,) = config.agents[0].permissions
+    assert (made.path, made.command) == ("/home/u/notes/*", "~/x")
