@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import rocksdict
-from rocksdict import Options, Rdict, ReadOptions, WriteBatch
+from rocksdict import AccessType, Options, Rdict, ReadOptions, WriteBatch
 
 from sk_bus.instructions import Commit, Known, Place
 from sk_bus.retention import Segment, Segments
@@ -27,12 +27,17 @@ class JournalError(Exception):
 
 
 class Journal:
-    """The journal of one data directory."""
+    """The journal of one data directory.
 
-    def __init__(self, directory: Path) -> None:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ``read_only`` looks at one that nobody has open, and leaves every byte as it is.
+    """
+
+    def __init__(self, directory: Path, *, read_only: bool = False) -> None:
+        if not read_only:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        access = AccessType.read_only() if read_only else AccessType.read_write()
         with _rocks("open the journal"):
-            self._db = Rdict(str(directory), options=_options())
+            self._db = Rdict(str(directory), options=_options(), access_type=access)
         self.epoch = int(self._meta("epoch", 0))
         self.open = bool(self._meta("open", default=False))
         self.segments = _segments()

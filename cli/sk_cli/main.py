@@ -36,6 +36,7 @@ COMMANDS = (
     "logs",
     "config",
     "history",
+    "doctor",
     "completion",
     "version",
 )

@@ -17,7 +17,7 @@ from sk_bus.wire import Batch
 class Frame:
     """One line, to the agent (its ``n``-th in this life) or from it (up to ``end`` of its stdout).
 
-    ``whole`` is the SHA-256 of the line where strings of it were too big to travel.
+    ``raw`` refers to the whole line where strings of it were too big to travel.
     """
 
     seq: int
@@ -28,7 +28,7 @@ class Frame:
     line: str
     n: int | None = None
     end: int | None = None
-    whole: str | None = None
+    raw: dict[str, Any] | None = None
 
     def plain(self) -> dict[str, Any]:
         """The frame for a script; what is not known of it is left out."""
@@ -40,7 +40,7 @@ class Frame:
             "type": "do:send" if self.to else "fact:frame",
             "line": self.line,
         }
-        rest = {"n": self.n, "end": self.end, "raw": self.whole}
+        rest = {"n": self.n, "end": self.end, "raw": self.raw}
         return made | {key: value for key, value in rest.items() if value is not None}
 
 
@@ -64,7 +64,6 @@ def frames(batch: Batch, agent: str, hide: Callable[[str], str]) -> Iterator[Fra
                     seq=seq, ts=batch.ts, agent=agent, inc=inc, to=True, line=hide(line), n=n
                 )
             case {"type": "fact:frame", "inc": inc, "end": end, "line": line}:
-                raw = event.get("raw") or {}
                 yield Frame(
                     seq=seq,
                     ts=batch.ts,
@@ -73,8 +72,12 @@ def frames(batch: Batch, agent: str, hide: Callable[[str], str]) -> Iterator[Fra
                     to=False,
                     line=hide(line),
                     end=end,
-                    whole=raw.get("sha256"),
+                    raw=_hidden(event.get("raw"), hide),
                 )
+
+
+def _hidden(raw: Any, hide: Callable[[str], str]) -> Any:
+    return None if raw is None else {**raw, "head": hide(str(raw.get("head", "")))}
 
 
 def method(line: str) -> str:

@@ -43,6 +43,7 @@ SHELLS = {
         *(
             "__main__",
             "asking",
+            "bygone",
             "choice",
             "commands",
             "completing",
@@ -56,6 +57,7 @@ SHELLS = {
         "replaying",
         "screen",
         "when",
+        "definitions",
     },
 }
 

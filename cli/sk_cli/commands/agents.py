@@ -1,6 +1,5 @@
 """`sk-cli agents`: list, show, start, stop and restart them, and hear what they say."""
 
-import json
 from collections.abc import Callable, Sequence
 
 import click
@@ -9,10 +8,9 @@ from sk_bus.commands import AnyCommand, Restart, Start, Stop
 from sk_bus.contract import Bus
 from sk_bus.events import AgentLog, Kind
 from sk_bus.model import AgentName, AgentView, CommandId, Cursor
-from sk_bus.paths import Instance
 from sk_bus.queries import Commands, Logs
 from sk_bus.wire import Batch
-from sk_cli import asking, messages, render, replaying, traffic
+from sk_cli import asking, definitions, messages, render, replaying, traffic
 from sk_cli.completing import agent_names
 from sk_cli.failure import Exit
 from sk_cli.invocation import Invocation, pass_invocation
@@ -146,7 +144,7 @@ def commands(told: Invocation, *, agent: str) -> None:
 @option("-n", "count", type=Whole(0), default=50, metavar="N", help="help.agents.traffic.n")
 @pass_invocation
 def traffic_(told: Invocation, *, agent: str, follow: bool, count: int) -> int:
-    hide = traffic.hiding(_definitions(told.choice.instance))
+    hide = traffic.hiding(definitions.all_of(told.choice.instance))
 
     async def body(bus: Bus) -> None:
         name = (await asking.agent(bus, agent)).name
@@ -170,14 +168,6 @@ def traffic_(told: Invocation, *, agent: str, follow: bool, count: int) -> int:
                     _frame(told, frame)
 
     return _quietly(lambda: asking.ask(told, body))
-
-
-def _definitions(instance: Instance) -> list[dict[str, object]]:
-    """What starts the agents, of now and of before: where the secrets stand."""
-    return [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted(instance.definitions.glob("*.json"))
-    ]
 
 
 def _frame(told: Invocation, frame: traffic.Frame) -> None:

@@ -3,6 +3,7 @@
 Events go to stdout, what is to be said of them (a hole, a new epoch) to stderr.
 """
 
+import asyncio
 import fnmatch
 import re
 
@@ -10,11 +11,12 @@ import click
 
 from sk_bus.contract import Bus, Hello, Resync
 from sk_bus.errors import SidekicksError
-from sk_bus.model import Cursor
+from sk_bus.model import Channel, Cursor
 from sk_bus.queries import ListAgents, ListChannels
 from sk_bus.vocabulary import EVENTS
 from sk_bus.wire import Batch
-from sk_cli import asking, render, selection
+from sk_cli import asking, instances, render, selection
+from sk_cli.bygone import Bygone, bygone
 from sk_cli.completing import agent_names, channel_names
 from sk_cli.failure import Exit
 from sk_cli.invocation import Invocation, pass_invocation
@@ -73,8 +75,11 @@ def command(
     except re.error as error:
         raise click.UsageError(t("usage.regex", given=grep, why=error)) from error
 
-    async def body(bus: Bus) -> None:
-        ids = [(await asking.channel(bus, named)).id for named in channels]
+    runs = instances.supervisor_pid(told.choice.instance) is not None
+
+    async def body(bus: Bus | Bygone) -> None:
+        listed = await _channels(told, bus, needed=bool(channels))
+        ids = [_channel(named, listed) for named in channels]
         await _check_names(told, bus, agents, topics)
         wanted = selection.Wanted(
             everything=everything,
@@ -89,27 +94,32 @@ def command(
             until=until,
             last=last,
             count=count,
-            follow=follow,
+            follow=follow and runs,
             deltas=deltas or ("all" if told.json else "fold"),
             wanted=wanted,
         )
-        await _shown(told, bus, asked)
+        await _shown(told, bus, asked, {one.id: render.channel_name(one) for one in listed})
 
     try:
-        asking.ask(told, body, late=t("events.no-more"), then="sk-cli events --since 5m")
+        if runs:
+            asking.ask(told, body, late=t("events.no-more"), then="sk-cli events --since 5m")
+        else:
+            with bygone(told.choice) as log:
+                told.say(t("events.offline"))
+                asyncio.run(body(log))
     except KeyboardInterrupt:
         return int(Exit.DONE)
     return int(Exit.DONE)
 
 
 async def _check_names(
-    told: Invocation, bus: Bus, agents: tuple[str, ...], topics: tuple[str, ...]
+    told: Invocation, bus: Bus | Bygone, agents: tuple[str, ...], topics: tuple[str, ...]
 ) -> None:
     """Say which names fit nothing known: who waits for them would wait for ever."""
     for glob in topics:
         if not fnmatch.filter(EVENTS, glob):
             told.say(t("events.no-type", glob=glob))
-    if not agents:
+    if not agents or isinstance(bus, Bygone):
         return
     try:
         listed = (await bus.query(ListAgents(), timeout=_ORNAMENT_WITHIN)).value
@@ -120,9 +130,9 @@ async def _check_names(
         told.say(t("events.no-agent", agent=name, known=", ".join(configured)))
 
 
-async def _shown(told: Invocation, bus: Bus, asked: Asked) -> None:
+async def _shown(told: Invocation, bus: Bus | Bygone, asked: Asked, names: dict[str, str]) -> None:
     hello = await bus.hello()
-    sink = Sink(told, {} if told.json else await _names(told, bus), asked)
+    sink = Sink(told, names, asked)
     after = _after(asked, hello)
     end = _end(asked, hello)
     if asked.last is not None:
@@ -152,17 +162,32 @@ async def _shown(told: Invocation, bus: Bus, asked: Asked) -> None:
                 sink.flush(older_than=_SHOWN_AFTER_MS)
 
 
-async def _names(told: Invocation, bus: Bus) -> dict[str, str]:
-    """The channels' names by their ids: an ornament, for which nobody waits long."""
+async def _channels(told: Invocation, bus: Bus | Bygone, *, needed: bool) -> tuple[Channel, ...]:
+    """The channels there are; where they are an ornament only, nobody waits long for them."""
+    if isinstance(bus, Bygone):
+        return bus.channels()
+    if needed:
+        return await asking.channels(bus)
+    if told.json:
+        return ()
     try:
-        listed = (await bus.query(ListChannels(), timeout=_ORNAMENT_WITHIN)).value
+        listed: tuple[Channel, ...] = (
+            await bus.query(ListChannels(), timeout=_ORNAMENT_WITHIN)
+        ).value
     except SidekicksError:
         told.say(t("events.ids"))
-        return {}
-    return {one.id: render.channel_name(one) for one in listed}
+        return ()
+    return listed
 
 
-async def _last(bus: Bus, hello: Hello, sink: Sink, asked: Asked, end: int | None) -> bool:
+def _channel(named: str, listed: tuple[Channel, ...]) -> str:
+    one = selection.found(named, listed)
+    if one is None:
+        raise asking.no_such_channel(named, listed)
+    return one.id
+
+
+async def _last(bus: Bus | Bygone, hello: Hello, sink: Sink, asked: Asked, end: int | None) -> bool:
     """Show the last so many lines of what there is; whether that is all.
 
     Nobody knows how far back they begin, so the look goes back farther until there are enough.
