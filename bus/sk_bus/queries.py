@@ -72,9 +72,12 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validate:
+    """Of a text as it would stand in ``folder`` (absolute; default: that of the file in force)."""
+
     service: ClassVar[str] = "config"
     returns: ClassVar[Any] = Checked
     text: str
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,8 +124,8 @@ class Keeper:
             raise RefusedError(_not_text(data, error)) from error
         return ContentView(text=text, digest=digest_of(data))
 
-    async def validate(self, text: str) -> Checked:
-        verdict = await self._judged(text)
+    async def validate(self, text: str, folder: str = "") -> Checked:
+        verdict = await self._judged(text, folder)
         return Checked(problems=verdict.problems, warnings=verdict.warnings)
 
     async def save(self, text: str, digest: str) -> Checked:
@@ -184,11 +184,14 @@ class Keeper:
             and record.holds(self.surroundings)
         )
 
-    async def _judged(self, text: str) -> "Verdict":
+    async def _judged(self, text: str, folder: str = "") -> "Verdict":
         # The schema costs a sixth of a second and 12 MB: only who has something to judge pays.
         from sk_config.check import check  # noqa: PLC0415
 
-        verdict = await asyncio.to_thread(check, text, self.surroundings)
+        known = self.surroundings
+        if folder:
+            known = replace(known, folder=folder)
+        verdict = await asyncio.to_thread(check, text, known)
         secrets = self._record.secrets
         return replace(
             verdict,

@@ -141,7 +141,7 @@ class _Desk:
         return self._keeper.content()
 
     async def _validate(self, query: Validate) -> Checked:
-        return await self._keeper.validate(query.text)
+        return await self._keeper.validate(query.text, query.folder)
 
     async def _save(self, query: Save) -> Checked:
         await self._keeper.loaded.wait()

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import click
+import orjson
 
+from sk_bus.codec import value_of
 from sk_bus.commands import Open
 from sk_bus.contract import Bus
 from sk_bus.errors import SidekicksError
@@ -70,10 +72,10 @@ def show(told: Invocation) -> None:
 @pass_invocation
 def validate(told: Invocation, *, file: str | None) -> int:
     if file == "-":
-        name, text = "stdin", sys.stdin.read()
-    else:
-        name, text = _text(Path(file) if file else Path(_in_force(told)[0]))
-    return _checked(told, name, text)
+        return _checked(told, "stdin", sys.stdin.read(), Path.cwd())
+    place = Path(file) if file else Path(_in_force(told)[0])
+    name, text = _text(place)
+    return _checked(told, name, text, place.absolute().parent)
 
 
 @command.command("edit", cls=Command, help="help.config.edit")
@@ -86,10 +88,8 @@ def edit(told: Invocation) -> int:
     ended = subprocess.run([*shlex.split(editor), str(place)], check=False)
     if ended.returncode:
         raise Failure(t("config.edit.failed", editor=editor, code=ended.returncode))
-    if not _runs(told):
-        return int(Exit.DONE)
     name, text = _text(place)
-    return _checked(told, name, text)
+    return _checked(told, name, text, place.parent)
 
 
 @command.command("open", cls=Command, help="help.config.open")
@@ -164,12 +164,13 @@ async def _current(bus: Bus) -> CurrentConfig:
     return current
 
 
-def _checked(told: Invocation, name: str, text: str) -> int:
+def _checked(told: Invocation, name: str, text: str, folder: Path) -> int:
     async def body(bus: Bus) -> Checked:
-        checked: Checked = (await bus.query(Validate(text=text))).value
+        checked: Checked = (await bus.query(Validate(text=text, folder=str(folder)))).value
         return checked
 
-    checked = asking.ask(told, body)
+    # A running one knows the variables that it was started with; a file can be checked without.
+    checked = asking.ask(told, body) if _runs(told) else _checked_alone(text, folder)
     if told.json:
         told.document(checked)
     else:
@@ -182,6 +183,16 @@ def _checked(told: Invocation, name: str, text: str) -> int:
     return int(Exit.INVALID_CONFIGURATION if checked.problems else Exit.DONE)
 
 
+def _checked_alone(text: str, folder: Path) -> Checked:
+    ended = subprocess.run(
+        [sys.executable, "-m", "sk_config.checking", str(folder)],
+        input=text.encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return value_of(Checked, orjson.loads(ended.stdout))
+
+
 def _text(place: Path) -> tuple[str, str]:
     _require(place)
     try:
@@ -192,9 +203,15 @@ def _text(place: Path) -> tuple[str, str]:
         ) from error
     except UnicodeDecodeError as error:
         raise Failure(
-            t("config.not-utf8", path=place, byte=error.start + 1),
+            t("config.not-utf8", path=_placed(place, error), byte=error.start + 1),
             code=Exit.INVALID_CONFIGURATION,
         ) from error
+
+
+def _placed(place: Path, error: UnicodeDecodeError) -> str:
+    before = error.object[: error.start]
+    column = len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1
+    return f"{place}:{before.count(bytes([10])) + 1}:{column}"
 
 
 def _require(place: Path) -> None:

@@ -860,7 +860,7 @@ export type Envelope<E extends { type: string } = Event> = E extends unknown
 export interface Queries {
   Current: { arguments: Record<string, never>; returns: CurrentConfig };
   Content: { arguments: Record<string, never>; returns: ContentView };
-  Validate: { arguments: { text: string }; returns: Checked };
+  Validate: { arguments: { text: string; folder?: string }; returns: Checked };
   Save: { arguments: { text: string; digest: string }; returns: Checked };
   Schema: { arguments: Record<string, never>; returns: Readonly<Record<string, unknown>> };
   Recent: { arguments: Record<string, never>; returns: readonly string[] };
