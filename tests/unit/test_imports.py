@@ -28,8 +28,8 @@ SHELLS = {
         *("process", "service", "supervisor", "schema", "tuning", "opening"),
     },
     "sk_config": {
-        *("files", "folders", "keeper", "opening", "processes", "recent", "service", "watcher"),
-        "writing",
+        *("checking", "files", "folders", "keeper", "opening", "processes", "recent", "service"),
+        *("watcher", "writing"),
     },
     "sk_router": {"faults", "service", "timers", "snapshots"},
     "sk_agents": {
