@@ -7,6 +7,7 @@ word without spaces such as ``snake_case`` is its words in a row, the last of wh
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from sk_bus.errors import RefusedError, problem
 from sk_bus.queries import Search
@@ -20,12 +21,18 @@ _LONGEST = 1_000
 MOST_HITS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Phrase:
     """Words in a row. ``beginning``: the last one may go on."""
 
     words: tuple[Word, ...]
     beginning: bool
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds the phrase where words are plain runs of letters and digits."""
+        said = r"[\W_]+".join(re.escape(word.text) for word in self.words)
+        return re.compile(rf"(?<![^\W_]){said}" + ("" if self.beginning else r"(?![^\W_])"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

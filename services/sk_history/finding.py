@@ -16,7 +16,7 @@ from sk_history.texts import Plain, Whole
 # Fresh messages that one search reads: more are there only while an index is being made.
 _MOST_FRESH = 500
 # Messages that one page looks at: words that are frequent, but never in a row, end it early.
-_MOST_LOOKED_AT = 3_000
+_MOST_LOOKED_AT = 2_000
 
 Candidate = tuple[bytes, str]  # (id, channel)
 

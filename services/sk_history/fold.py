@@ -211,8 +211,10 @@ class Fold:
 
     def _message(self, message: Message) -> None:
         value = plain(message)
-        self._keep_message(message, value)
-        self._name_blobs(value, records.message_key(message.channel, message.id))
+        row = records.sealed(value)
+        self._keep_message(message, row)
+        if records.names_a_blob(row):
+            self._name_blobs(value, records.message_key(message.channel, message.id))
         self._forget(message.id)
         if message.id in self._closes:
             self._closes[message.id] = message
@@ -222,17 +224,16 @@ class Fold:
             )
             self._pending[records.unfinished_key(message.channel, message.id)] = b""
 
-    def _keep_message(self, message: Message, value: Any) -> None:
+    def _keep_message(self, message: Message, row: bytes | None) -> None:
         """Store a message; one that is finished, or was, is to be indexed (anew)."""
-        key = records.message_key(message.channel, message.id)
-        self._pending[key] = None if value is None else records.sealed(value)
+        self._pending[records.message_key(message.channel, message.id)] = row
         if message.done and not message.queued:
             self._pending[records.fresh_key(message.channel, message.id)] = self._mark()
             self.fresh.add(message.channel)
 
     def _mark(self) -> bytes:
         # Differs from write to write, so that an index in the making doesn't miss a second change.
-        return records.row(self.cursor.seq if self.cursor else 0)
+        return (self.cursor.seq if self.cursor else 0).to_bytes(8, "big")
 
     def _forget(self, id_: MessageId) -> None:
         """Drop the rows that only a message under way has."""
@@ -325,7 +326,7 @@ class Fold:
         for id_, message in self._closes.items():
             grown = ended(self.so_far(id_) or message)
             self._forget(id_)
-            self._keep_message(grown, plain(grown) if self._keep else None)
+            self._keep_message(grown, records.sealed(plain(grown)) if self._keep else None)
 
     def new_epoch(self) -> None:
         """Nothing of what was under way goes on: the log that would say how is gone."""
@@ -335,7 +336,7 @@ class Fold:
             entry = self._unfinished[id_]
             message = ended(self.so_far(id_) or entry.message)
             self._forget(id_)
-            self._keep_message(message, plain(message))
+            self._keep_message(message, records.sealed(plain(message)))
         for permission in list(self.permissions):
             self._resolved(permission)
         for channel in self.turns:

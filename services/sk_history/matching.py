@@ -3,17 +3,19 @@
 The index says which messages may hold the words; here it is seen whether they do, and where.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from sk_history.asked import Asked, Phrase
 from sk_history.texts import Plain, Whole, text_of
-from sk_history.words import Word, words
+from sk_history.words import Word, plainly, words
 
 _BEFORE = 60
 _LENGTH = 240
 _SLACK = 24
 _CUT = "…"
+_SPACE = re.compile(r"\s")
 
 
 class Place(NamedTuple):
@@ -65,6 +67,13 @@ def places(text: str, phrases: Sequence[Phrase]) -> list[Place]:
     """Every place in ``text`` where one of the phrases stands, in order."""
     if not phrases or not text:
         return []
+    plain = plainly(text)
+    if plain is not None:
+        return sorted(
+            Place(*match.span(), n)
+            for n, phrase in enumerate(phrases)
+            for match in phrase.pattern.finditer(plain)
+        )
     found = []
     said = list(words(text))
     firsts = [(n, phrase, phrase.words[0].text) for n, phrase in enumerate(phrases)]
@@ -108,7 +117,7 @@ def around(text: str, at: int, found: Sequence[Place]) -> tuple[str, list[Plain]
         space = text.rfind(" ", end - _SLACK, end)
         end = space if space > at else end
     opening = _CUT if begin else ""
-    line = "".join(" " if character.isspace() else character for character in text[begin:end])
+    line = _SPACE.sub(" ", text[begin:end])
     shift = len(opening) - begin
     spans = [
         {"start": place.start + shift, "length": min(place.end, end) - place.start}

@@ -33,6 +33,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgpack
@@ -72,6 +73,7 @@ class NotAnIdError(ValueError):
     """A text that is no id of ours; nothing can be stored under it."""
 
 
+@lru_cache(maxsize=4096)
 def id_bytes(id_: str) -> bytes:
     """The 12 bytes that stand for an id, in the order of creation.
 
@@ -277,6 +279,11 @@ def row_with(view: dict[str, Any], name: str, rows: list[bytes]) -> bytes:
         pieces += row(key), row(item)
     pieces += row(name), packer.pack_array_header(len(rows)), *rows
     return b"".join(pieces)
+
+
+def names_a_blob(data: bytes) -> bool:
+    """Whether a row may name a blob: most don't, and needn't be looked through."""
+    return b"sha256" in data
 
 
 def named_blobs(plain_value: Any) -> Iterator[str]:

@@ -26,6 +26,15 @@ LONGEST = 64
 _VOICED = "\uff9e\uff9f"
 
 
+# Characters that are compared as they are, but for case: Latin letters, and no others; and what
+# else is often written between them.
+_PLAIN = re.compile(
+    "[\x00-\x7f\u00a0-\u00a7\u00a9\u00ab-\u00ae\u00b0\u00b1\u00b6\u00b7\u00bb\u00bf-\u00de"
+    "\u00e0-\u012f\u0134-\u013e\u0141-\u0148\u014a-\u017e\u2010-\u2016\u2018-\u201e\u2020-\u2026"
+    "\u2030-\u2032\u2039\u203a\u20ac\u2190-\u21ff\u2500-\u25ff\u2713-\u2718\U0001f300-\U0001f64f]*"
+)
+
+
 class Word(NamedTuple):
     """``text`` as it is compared. ``glued``: it goes on where the one before it ends.
 
@@ -75,6 +84,16 @@ def _terms(text: str) -> Iterator[str]:
         before = word.text if word.single else ""
     if before:
         yield before
+
+
+def plainly(text: str) -> str | None:
+    r"""``text`` as it is compared, place by place; ``None`` where it isn't as simple as that.
+
+    In what comes back, words are the runs of ``[^\W_]``.
+    """
+    if text.isascii() or _PLAIN.fullmatch(text):
+        return text.lower()
+    return None
 
 
 def folded(text: str) -> str:

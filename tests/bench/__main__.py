@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.support.instance import ROOT
 
-MEASUREMENTS = ("sdk", "latency", "flood", "standing", "bus", "history")
+MEASUREMENTS = ("sdk", "latency", "flood", "standing", "bus", "history", "search")
 
 Figures = dict[str, Any]
 
@@ -142,6 +142,30 @@ ROWS = (
         lambda m: f"the rows alone: {m['history']['older']['raw']['p50']} ms",
         lambda m: _near(m["history"]["older"]),
     ),
+    Row(
+        "storing a finished message",
+        "≤ 3 × raw",
+        ("search",),
+        lambda m: f"{m['search']['stored']['stored']['p50']} ms",
+        lambda m: f"the rows in a write batch: {m['search']['stored']['raw']['p50']} ms",
+        lambda m: m["search"]["stored"]["times raw (p50)"] <= 3,
+    ),
+    Row(
+        "search in 100,000 messages, first page",
+        "≤ 100 ms",
+        ("search",),
+        lambda m: _slowest(m["search"]["first page"]),
+        lambda m: f"reading every message: {m['search']['reading every message']['p50']} ms",
+        lambda m: max(one["p50"] for one in m["search"]["first page"].values()) <= 100,
+    ),
+    Row(
+        "database with its index",
+        "≤ 1.5 × the text",
+        ("search",),
+        lambda m: f"{m['search']['database / text']} ×",
+        lambda m: f"the text: {m['search']['bytes of text'] / 1e6:.0f} MB",
+        lambda m: m["search"]["database / text"] <= 1.5,
+    ),
 )
 
 
@@ -153,6 +177,11 @@ def _each(by_name: dict[str, float], unit: str) -> str:
     worst = max(by_name, key=lambda name: by_name[name])
     best = min(by_name, key=lambda name: by_name[name])
     return f"{by_name[best]} {unit} ({best}) to {by_name[worst]} {unit} ({worst})"
+
+
+def _slowest(pages: dict[str, dict[str, float]]) -> str:
+    what = max(pages, key=lambda name: pages[name]["p50"])
+    return f"{pages[what]['p50']} ms at most ({what})"
 
 
 def _ours(shares: dict[str, float]) -> float:

@@ -1,12 +1,13 @@
 """Words in many scripts: what is compared, where it stands, what it is indexed under."""
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sk_history.words import folded, terms, words
+from sk_history.words import folded, plainly, terms, words
 
 
 def said(text: str) -> list[tuple[str, str]]:
@@ -93,3 +94,17 @@ def test_what_is_folded_already_has_the_same_words(text: str) -> None:
     assert terms(folded(text)) >= {
         word.text[:64] for word in words(folded(text)) if not word.single
     }
+
+
+@given(st.text(st.characters(max_codepoint=0x2FFF), max_size=40))
+def test_where_words_are_plain_they_are_runs_of_letters_in_their_places(text: str) -> None:
+    plain = plainly(text)
+    if plain is not None:
+        assert [(match[0], *match.span()) for match in re.finditer(r"[^\W_]+", plain)] == [
+            (word.text, word.start, word.end) for word in words(text)
+        ]
+
+
+def test_what_people_write_in_english_and_french_is_plain() -> None:
+    assert plainly("L’ŒUVRE « naïve » – 3 € → été… 🎉") == "l’œuvre « naïve » – 3 € → été… 🎉"
+    assert plainly("Straße") is None
