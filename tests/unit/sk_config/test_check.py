@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sk_bus.french import in_french
 from sk_config.check import check
 from sk_config.surroundings import Surroundings
 
@@ -240,6 +241,81 @@ _VALUES = st.recursive(
 def test_any_values_have_a_verdict(data: dict[str, object]) -> None:
     verdict = check(json.dumps(data), HERE)
     assert verdict.valid == (not verdict.problems)
+
+
+WHOLE = """\
+# A file in which every field has a value.
+theme: dark
+language: fr
+limits: {maxRunningAgents: 5, stopIdleAgentsAfter: 1h30m}
+history: {keepUnfinished: true}
+agents:
+  - &base
+    name: a
+    title: "First: one"
+    icon: 🎈
+    description: >
+      Some words,
+      and more.
+    command: agent
+    args: [-v, '--key=${TOKEN}']
+    env: {KEY: hunter2-hunter2, "PORT": '8080'}
+    cwd: ~/work
+    startTimeout: 5m
+    permissions:
+      - {kind: read, path: "/home/**", answer: allow_once}
+    mcpServers:
+      - {name: m, command: agent, env: [{name: SECRET, value: hunter2-hunter2}]}
+      - {name: h, type: http, url: http://x, headers: {Authorization: Bearer hunter2-hunter2}}
+  - <<: *base
+    name: b
+"""
+_EDIT = st.tuples(
+    st.sampled_from(["insert", "remove", "repeat", "swap", "indent"]),
+    st.integers(0, len(WHOLE)),
+    st.integers(1, 40),
+    st.sampled_from([*":-#'\"[]{}&*!|>%@`,\t\n \0\ufeff", "no", "012", "1e3", "<<", "---", "${X}"]),
+)
+
+
+def edited(text: str, edits: list[tuple[str, int, int, str]]) -> str:
+    for how, at, length, piece in edits:
+        before, hit, after = text[:at], text[at : at + length], text[at + length :]
+        match how:
+            case "insert":
+                text = before + piece + hit + after
+            case "remove":
+                text = before + after
+            case "repeat":
+                text = before + hit + hit + after
+            case "swap":
+                text = before + hit[::-1] + after
+            case "indent":
+                text = before + hit.replace("\n", "\n  ") + after
+    return text
+
+
+def test_the_whole_file_is_valid() -> None:
+    assert found(WHOLE) == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_EDIT, min_size=1, max_size=6))
+def test_after_any_edits_each_problem_has_its_place_and_quotes_no_secret(
+    edits: list[tuple[str, int, int, str]],
+) -> None:
+    text = edited(WHOLE, edits)
+    verdict = check(text, HERE)
+    assert verdict.valid == (not verdict.problems)
+    lines = text.splitlines() or [""]
+    for made in (*verdict.problems, *verdict.warnings):
+        assert made.line is not None
+        assert made.column is not None
+        assert 1 <= made.line <= len(lines) + 1
+        assert 1 <= made.column <= max(map(len, lines)) + 2
+        assert in_french(made)
+        if text.count("hunter2-hunter2") == WHOLE.count("hunter2-hunter2"):
+            assert "hunter2-hunter2" not in repr(made)
 
 
 def test_the_same_text_elsewhere_is_another_matter() -> None:
