@@ -57,6 +57,7 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
     "unreadable": "{path} ne peut pas être lu : {reason}.",
     "too-many-agents": "Trop d’agents en marche : {count} agent(s) occupé(s) ({names}), la limite est {limit}.",
     "too-many-calls": "Trop de demandes de cette page à la fois ; attendez-en une.",
+    "internal-error": "Sidekicks a fait une erreur ; `sk-cli logs gateway` en dit plus.",
     "agent-removed": "L’agent a quitté la configuration.",
     "agent-stopped": "L’agent a été arrêté.",
     "agent-ended": "{agent} s’est arrêté de lui-même ({how}).",

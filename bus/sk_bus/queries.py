@@ -120,7 +120,7 @@ class FolderView:
     """
 
     path: str
-    parent: str | None
+    parent: str | None = None
     entries: tuple[FolderEntry, ...]
     more: bool = False
 

@@ -19,7 +19,7 @@ from sk_bus.events import Kind
 from sk_bus.model import Cursor
 from sk_bus.wire import Batch
 from sk_gateway import frames
-from sk_gateway.calls import call_of
+from sk_gateway.calls import Call, call_of
 from sk_gateway.desk import Desk
 from sk_gateway.frames import Bundle
 from sk_gateway.guard import Guard
@@ -172,9 +172,18 @@ class Browser:
         except RefusedError as error:
             self._answer(frames.failure(id_, error.problem))
         else:
-            self._answer(await self._house.desk.done(call, since=self._began))
+            self._answer(await self._done(call))
         finally:
             self._calls -= 1
+
+    async def _done(self, call: Call) -> str:
+        try:
+            return await self._house.desk.done(call, since=self._began)
+        except Exception:  # noqa: BLE001  logged with its trace, and told to who asked
+            # A mistake of ours in one call must not end the connection: the page would open it
+            # again, ask the same, and so on.
+            _log.exception("%s failed", type(call.what).__name__)
+            return frames.failure(call.id, _OUR_MISTAKE)
 
     async def _send(self) -> None:
         try:
@@ -258,6 +267,10 @@ class Browser:
             self._fallen_behind.set()
 
 
+_OUR_MISTAKE = problem(
+    "internal-error",
+    "Sidekicks made a mistake; `sk-cli logs gateway` has the particulars",
+)
 _TOO_MANY = problem(
     "too-many-calls",
     "{most} calls of this page are under way already; wait for one",

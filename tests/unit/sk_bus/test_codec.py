@@ -6,11 +6,12 @@ import types
 import typing
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sk_bus.codec import plain, value_of
 from sk_bus.model import BlobRef, Diff, Message, Problem, TextPart, ToolCall, ToolPart
+from sk_bus.queries import QUERIES
 from sk_bus.vocabulary import EVENTS, decoded, encoded, kind_of
 
 JSON = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)
@@ -37,7 +38,9 @@ def values(kind: typing.Any) -> st.SearchStrategy[typing.Any]:
     if origin is tuple:
         return st.lists(values(arguments[0]), max_size=2).map(tuple)
     if origin is dict:
-        return MAPS
+        if arguments[1] is typing.Any:
+            return MAPS
+        return st.dictionaries(st.text(max_size=3), values(arguments[1]), max_size=2)
     if issubclass(kind, enum.Enum):
         return st.sampled_from(kind)
     hints = typing.get_type_hints(kind)
@@ -58,6 +61,15 @@ def test_every_event_survives_the_way_there_and_back(event: typing.Any) -> None:
 @given(any_event())
 def test_every_event_has_exactly_one_class(event: typing.Any) -> None:
     assert kind_of(event).value.bit_count() == 1
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+@given(data=st.data())
+@settings(max_examples=5)
+def test_every_answer_survives_the_way_there_and_back(name: str, data: st.DataObject) -> None:
+    returns = QUERIES[name].returns  # type: ignore[attr-defined]
+    answer = b"bytes" if returns is bytes else data.draw(values(returns))
+    assert value_of(returns, plain(answer)) == answer
 
 
 def test_a_field_without_a_value_is_left_out() -> None:

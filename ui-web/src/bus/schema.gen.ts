@@ -272,7 +272,7 @@ export interface FolderEntry {
 /** A folder's subfolders and YAML files: folders first, hidden ones last of their kind. `parent` is absent where one can't go further up. `more`: there are others than these. */
 export interface FolderView {
   path: string;
-  parent: string;
+  parent?: string;
   entries: readonly FolderEntry[];
   more: boolean;
 }

@@ -10,6 +10,7 @@ import { isKey, problemText, t } from "../i18n/translate";
 import { give, pending, refusals, titleOf } from "../shell/app";
 import { clock } from "../shell/format";
 import { Icon } from "../shell/icon";
+import { go, route } from "../shell/route";
 import { chosen, keyName, keyOf, toneOf } from "./answers";
 import { useSettled } from "./settled";
 import { commandOf, titleOfTool } from "./tool";
@@ -156,6 +157,12 @@ export function show(id: string): void {
   const card = document.querySelector<HTMLElement>(
     `.ask:not(.ask-docked)[data-permission="${CSS.escape(id)}"]`,
   );
+  const here = route.peek();
+  if (card === null && here.at === "conversation" && here.message !== null) {
+    // The messages around an old one are shown: the request came up at the end.
+    sought = id;
+    return go(here.channel);
+  }
   const any = card ?? document.querySelector<HTMLElement>(`[data-permission="${CSS.escape(id)}"]`);
   sought = any === null ? id : null;
   any?.scrollIntoView({ block: "center" });
