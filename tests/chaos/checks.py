@@ -4,7 +4,7 @@ Each check yields sentences; a run without a sentence kept its promise.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -208,17 +208,18 @@ def _sends(evidence: Evidence, folded: Folded) -> Iterator[str]:
             f"{len(accepted)} messages were accepted and {len(users)} are there; differing: "
             f"{sorted(accepted ^ users.keys())[:3]}"
         )
-    ends: Counter[str] = Counter(
-        message["answers"]
-        for message in folded.messages.values()
-        if message["role"] != "user" and message.get("answers")
-    )
+    ends: dict[str, list[str]] = defaultdict(list)
+    for message in folded.messages.values():
+        if message["role"] != "user" and message.get("answers"):
+            ends[message["answers"]].append(message["agent"])
     for id_, message in users.items():
         if message["queued"]:
             yield f"{id_} still waits in the queue"
         dropped = message.get("error") is not None
-        if ends[id_] + dropped != 1:
-            yield f"{id_} ended {ends[id_] + dropped} times: {message}"
+        if bool(ends[id_]) is dropped:
+            yield f"{id_} was {'dropped and answered' if dropped else 'neither'}: {message}"
+        if len(set(ends[id_])) < len(ends[id_]):
+            yield f"{id_} was answered twice by one: {ends[id_]}"
     for id_, message in folded.messages.items():
         if not message["done"]:
             yield f"{id_} never ended"
@@ -363,19 +364,19 @@ def _answers(evidence: Evidence, folded: Folded, recorded: list[Life]) -> Iterat
         if message["role"] == "user":
             texts[folded.text(message)] = message
     answers = {
-        message["answers"]: message
+        (message["answers"], message["agent"]): message
         for message in folded.messages.values()
         if message["role"] == "agent" and message.get("answers")
     }
-    turns: Counter[str] = Counter()
+    turns: Counter[tuple[str, str]] = Counter()
     for life in recorded:
         for turn in life.turns:
             text = asked_in(turn.prompt, list(texts))
             if text is None:
                 yield f"{life.agent} was prompted with something nobody said: {turn.prompt[:80]!r}"
                 continue
-            turns[text] += 1
-            answer = answers.get(texts[text]["id"])
+            turns[text, life.agent] += 1
+            answer = answers.get((texts[text]["id"], life.agent))
             shown = "" if answer is None else folded.text(answer)
             whole = answer is not None and answer.get("stopReason") == "end_turn"
             if shown != turn.said and (whole or not turn.said.startswith(shown)):
@@ -383,15 +384,15 @@ def _answers(evidence: Evidence, folded: Folded, recorded: list[Life]) -> Iterat
                     f"the answer to {text!r} isn't what {life.agent} wrote "
                     f"({differ(turn.said, shown)})"
                 )
-    for text, count in turns.items():
+    for (text, agent), count in turns.items():
         if count > 1:
-            yield f"{text!r} was asked {count} times"
-    for text, message in texts.items():
-        answer = answers.get(message["id"])
+            yield f"{agent} was asked {text!r} {count} times"
+    said = {message["id"]: text for text, message in texts.items()}
+    for (id_, agent), answer in answers.items():
         # One that was cancelled before its prompt was sent is asked nobody.
-        answered = answer is not None and answer.get("stopReason") not in (None, "cancelled")
-        if answered and not turns[text]:
-            yield f"{text!r} has an answer, and no agent was asked it"
+        answered = answer.get("stopReason") not in (None, "cancelled")
+        if answered and not turns[said[id_], agent]:
+            yield f"{agent} answered {said[id_]!r}, and wasn't asked it"
 
 
 def _deaths(evidence: Evidence) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""The workload: people who talk with an agent each, and press every button while they do.
+"""The workload: people who talk with an agent each, one who talks with all of them in a channel,
+and every button is pressed meanwhile.
 
 Everything they do goes by commands with ids of their own; now and then the same one is sent again,
 by two clients at once. What came back is noted. The moments depend on the machine, the choices on
@@ -17,14 +18,18 @@ from sk_bus.commands import (
     AnswerPermission,
     AnyCommand,
     Cancel,
+    Create,
     Direct,
+    EditQueued,
+    RemoveMember,
+    RemoveQueued,
     Restart,
     Send,
     Start,
     Stop,
 )
 from sk_bus.errors import SidekicksError
-from sk_bus.model import AgentName, ChannelId, CommandId, PermissionId
+from sk_bus.model import AgentName, ChannelId, CommandId, MessageId, PermissionId
 from tests.chaos.evidence import Asked, Event, Evidence, Seen
 
 
@@ -91,33 +96,38 @@ class Program:
 
 
 class Person:
-    """One who talks with one agent."""
+    """One who talks with one agent, or in a channel of that name with several."""
 
     def __init__(
         self,
-        agent: str,
+        name: str,
         program: Program,
         buses: tuple[BusClient, BusClient],
         world: World,
         evidence: Evidence,
         *,
+        agents: tuple[str, ...],
         seed: int,
         first: int,
     ) -> None:
-        self.agent = AgentName(agent)
+        self.name = name
         self.channel = ChannelId("")
         self._buses = buses
         self._world = world
         self._evidence = evidence
-        self._choose = random.Random(f"{agent} {seed}")
+        self._agents = tuple(AgentName(one) for one in agents)
+        self._choose = random.Random(f"{name} {seed}")
         self._program = program
         self._commands = 0
         self._messages = first  # no two texts are the same, whoever says them
 
     async def live(self, until: float) -> None:
         """Talk until that moment of the monotonic clock, then wait for the last answer."""
-        await self._world.until(lambda: self.agent in self._world.agents)
-        opened = await self._do(Direct(id=self._id(), agent=self.agent))
+        await self._world.until(lambda: set(self._agents) <= self._world.agents)
+        if len(self._agents) == 1:
+            opened = await self._do(Direct(id=self._id(), agent=self._agents[0]))
+        else:
+            opened = await self._do(Create(id=self._id(), name=self.name))
         self.channel = ChannelId(opened.value)
         answering = asyncio.create_task(self._answer_permissions())
         try:
@@ -126,7 +136,7 @@ class Person:
             await self._quiet()
         except TimeoutError:
             self._evidence.troubles.append(
-                f"{self.agent}: something waited for {self._world.patience} s: "
+                f"{self.name}: something waited for {self._world.patience} s: "
                 f"{self._world.room(self.channel)}"
             )
         finally:
@@ -136,7 +146,10 @@ class Person:
 
     async def _act(self) -> None:
         die = self._choose.random()
-        if die < 0.45:
+        if len(self._agents) > 1 and self._choose.random() < 0.25:
+            await self._change_their_mind()
+            await self._quiet()
+        elif die < 0.45:
             await self._send()
             await self._quiet()
         elif die < 0.60:
@@ -154,20 +167,44 @@ class Person:
             if self._choose.random() < 0.6:
                 await self._send()
                 await asyncio.sleep(self._choose.uniform(0, 0.5))
-            await self._do(Stop(id=self._id(), agent=self.agent))
+            agent = self._choose.choice(self._agents)
+            await self._do(Stop(id=self._id(), agent=agent))
             await self._quiet()
             if self._choose.random() < 0.5:
-                await self._do(Start(id=self._id(), agent=self.agent))
+                await self._do(Start(id=self._id(), agent=agent))
         else:
-            await self._do(Restart(id=self._id(), agent=self.agent))
+            await self._do(Restart(id=self._id(), agent=self._choose.choice(self._agents)))
 
-    async def _send(self, *, asks: bool = False) -> None:
-        self._messages += 1
-        text = (self._program.ask if asks else self._program.talk)(self._messages)
-        await self._do(
-            Send(id=self._id(), channel=self.channel, text=text),
+    async def _change_their_mind(self) -> None:
+        """Edit one of what waits, take another back, send an agent out while it may answer."""
+        await self._send()
+        edited, removed = await self._send(), await self._send()
+        text = self._text(asks=False)
+        await asyncio.gather(
+            self._do(
+                EditQueued(id=self._id(), channel=self.channel, messageId=edited, text=text),
+                times=2,
+            ),
+            self._do(RemoveQueued(id=self._id(), channel=self.channel, messageId=removed)),
+        )
+        if self._choose.random() < 0.3:
+            agent = self._choose.choice(self._agents)
+            await self._do(RemoveMember(id=self._id(), channel=self.channel, agent=agent))
+
+    async def _send(self, *, asks: bool = False) -> MessageId:
+        sent = await self._do(
+            Send(id=self._id(), channel=self.channel, text=self._text(asks=asks)),
             times=self._choose.choice((1, 1, 2, 3)),
         )
+        return MessageId(sent.value)
+
+    def _text(self, *, asks: bool) -> str:
+        self._messages += 1
+        text = (self._program.ask if asks else self._program.talk)(self._messages)
+        if len(self._agents) == 1:
+            return text
+        meant = self._choose.sample(self._agents, self._choose.randint(1, len(self._agents)))
+        return " ".join([*(f"@{agent}" for agent in meant), text])
 
     async def _quiet(self) -> None:
         room = self._world.room(self.channel)
@@ -201,7 +238,7 @@ class Person:
 
     def _id(self) -> CommandId:
         self._commands += 1
-        return CommandId(f"{self.agent}-{self._commands}")
+        return CommandId(f"{self.name}-{self._commands}")
 
     async def _do(self, command: AnyCommand, *, times: int = 1) -> Any:
         """Send a command, ``times`` at once; its result."""

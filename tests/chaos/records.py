@@ -56,7 +56,7 @@ def _turns(life: Life) -> list[Turn]:
         if "method" in message and "id" in message:
             asked[message["id"]] = (message["method"], message.get("params", {}))
     turns = {
-        id_: Turn(params["prompt"][-1].get("text", ""))
+        id_: Turn("\n\n".join(block.get("text", "") for block in params["prompt"]))
         for id_, (method, params) in asked.items()
         if method == _PROMPT
     }

@@ -134,10 +134,13 @@ async def _lived(instance: TestInstance, evidence: Evidence, plan: Plan) -> None
                 (one, other),
                 world,
                 evidence,
+                agents=agents,
                 seed=plan.seed,
                 first=300 * n,
             )
-            for n, name in enumerate(AGENTS)
+            for n, (name, agents) in enumerate(
+                [*((name, (name,)) for name in AGENTS), ("everybody", AGENTS)]
+            )
         ]
         async with asyncio.TaskGroup() as group:
             group.create_task(Killer(instance, evidence, plan.seed).run(until))

@@ -65,8 +65,10 @@ class GoodTurn:
         self._after: list[Callable[[], None]] = []
 
     def perform(self) -> None:
-        """Do what the last block of the prompt says, then answer it: the others tell the past."""
-        text = self._prompt[-1].get("text", "") if self._prompt else ""
+        """Do what the last block with an order says, then answer: the others tell the past."""
+        texts = [block.get("text", "") for block in self._prompt]
+        ordering = [text for text in texts if any(word[:1] == "!" for word in text.split())]
+        text = (ordering or texts or [""])[-1]
         try:
             rest = shlex.split(text)
         except ValueError:
