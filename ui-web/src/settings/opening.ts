@@ -28,8 +28,9 @@ export async function open(): Promise<void> {
   const { epoch } = store.world.peek();
   wanted.value = null;
   under.value = { path, epoch };
-  await give("open", "Open", { path });
-  if (refusal.peek() !== null) under.value = null;
+  const accepted = (await give("open", "Open", { path })) as { already: boolean } | undefined;
+  // Refused, or open already: no other life of the log will begin.
+  if (accepted === undefined || accepted.already) under.value = null;
 }
 
 /** With the other file begins another life of the log; then its configuration is known. */
