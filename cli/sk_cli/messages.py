@@ -51,7 +51,7 @@ def asks(agent: str, tool: ToolCall) -> str:
     key = f"asks.{tool.kind}"
     said = t(key if known(key) else "asks.other", agent=one_line(agent), kind=kind_text(tool.kind))
     title = one_line(tool.title, 200)
-    return f"{said}: {title}" if title else said
+    return t("words.is", what=said, how=title) if title else said
 
 
 def kind_text(kind: str) -> str:
@@ -68,8 +68,9 @@ def system_text(message: Message) -> str:
     """A system message in words."""
     key = f"system.{message.code}"
     said = t(key, agent=message.agent) if known(key) else f"{message.code} {message.agent}".strip()
-    why = f": {one_line(problem_text(message.error))}" if message.error else ""
-    return "\n".join([said + why, *(f"  | {line}" for line in last_words(message.error))])
+    if message.error:
+        said = t("words.is", what=said, how=one_line(problem_text(message.error)))
+    return "\n".join([said, *(f"  | {line}" for line in last_words(message.error))])
 
 
 def last_words(problem: Problem | None) -> list[str]:

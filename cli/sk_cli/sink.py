@@ -30,6 +30,12 @@ class Asked:
 class Sink:
     """Writes what is wanted of a batch."""
 
+    def head(self) -> None:
+        """Name the columns, for a person."""
+        seq, time_, type_, place, said = t("events.heads").split()
+        line = f"{seq:<16}  {time_:<12}  {type_:<22}  {place:<16}  {said}"
+        print(self._told.styled(line, bold=True), flush=True)
+
     def __init__(self, told: Invocation, names: dict[str, str], asked: Asked) -> None:
         self._told = told
         self._names = names

@@ -32,13 +32,13 @@ def summary(event: dict[str, Any]) -> str:
             marks = [state_text(mark) for mark in ("stopping", "outdated") if event.get(mark)]
             error = (event.get("error") or {}).get("message", "")
             said = ", ".join([state_text(str(state)), *marks])
-            return one_line(said + (f": {error}" if error else ""), 120)
+            return one_line(t("words.is", what=said, how=error) if error else said, 120)
         case {"type": "agent:log", "line": line}:
             return one_line(str(line), 120)
         case {"type": "permission:requested", "toolCall": tool, "options": options, "id": id_}:
             offered = ", ".join(str(option.get("optionId")) for option in options)
             kind = kind_text(str(tool.get("kind")))
-            return one_line(f"{kind} “{tool.get('title')}”: {offered}  id {id_}", 160)
+            return one_line(f"{kind} “{tool.get('title')}”: {offered} ({id_})", 160)
         case {"type": "permission:resolved", "by": by}:
             chosen = event.get("optionId") or t("event.cancelled")
             return one_line(t("event.resolved", option=chosen, by=by, id=event.get("id")))
@@ -54,7 +54,7 @@ def summary(event: dict[str, Any]) -> str:
         case {"type": "config:changed", "valid": valid, "path": path}:
             count = len(event.get("problems") or ())
             state = t("config.valid") if valid else t("config.problems", count=count)
-            return one_line(f"{path}: {state}")
+            return one_line(t("words.is", what=path, how=state))
         case _:
             rest = {key: value for key, value in event.items() if key not in _SAID_ELSEWHERE}
             return one_line(" ".join(f"{key}={value}" for key, value in rest.items()), 160)
@@ -77,8 +77,8 @@ def _message(message: dict[str, Any]) -> str:
         *([str(message["code"])] if message.get("code") else []),
         *([message["error"].get("message", "error")] if message.get("error") else []),
     ]
-    mark = f" [{one_line(', '.join(state))}]" if state else ""
-    return f"{one_line(str(who))}: {one_line(shown, 80)}{mark}"
+    mark = f"[{one_line(', '.join(state))}]" if state else ""
+    return " ".join(filter(None, [f"{one_line(str(who))}:", one_line(shown, 80), mark]))
 
 
 def _part(part: dict[str, Any]) -> str:

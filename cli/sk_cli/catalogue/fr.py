@@ -243,7 +243,7 @@ Exemples :
     "event.queued": (", {count} en attente", ", {count} en attente"),
     "event.waits-for": ", attend {agent}",
     "event.cancelled": "annulée",
-    "event.resolved": "{option}, par {by}  id {id}",
+    "event.resolved": "{option}, par {by} ({id})",
     "event.usage": "{used} jetons sur {size}",
     "event.channels": ("{count} canal", "{count} canaux"),
     "event.restarts": ("{count} relance", "{count} relances"),
@@ -252,6 +252,7 @@ Exemples :
         "{kind} +{count} caractère ({seconds} s)",
         "{kind} +{count} caractères ({seconds} s)",
     ),
+    "events.heads": "N° HEURE TYPE OÙ RÉSUMÉ",
     "events.offline": "# Sidekicks n’est pas en marche : voici son journal",
     "events.no-journal": "Sidekicks n’est pas en marche, et {path} n’a pas de journal",
     "events.journal-held": "{path} est utilisé par un autre Sidekicks",
@@ -456,9 +457,7 @@ Exemples :
     "history.more": ("{count} message ; -n en montre plus", "{count} messages ; -n en montre plus"),
     "history.exists": "{path} existe ; --force le remplace",
     "history.exported": "écrit : {path}",
-    "history.imported": (
-        "{channels} canaux et {messages} messages sont arrivés ; {kept} étaient déjà là"
-    ),
+    "history.imported": ("arrivés : {channels}, {messages} ; déjà là : {kept}"),
     "completion.how": "pour de bon : {how}",
     "version.uninstalled": "pas installé",
 }

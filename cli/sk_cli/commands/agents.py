@@ -130,8 +130,8 @@ def commands(told: Invocation, *, agent: str) -> None:
             told.document(list(announced))
             return
         for one in announced:
-            hint = f" {one.hint}" if one.hint else ""
-            print(render.one_line(f"/{one.name}{hint}  {one.description}"))
+            called = f"/{one.name} {one.hint}".rstrip()
+            print(render.one_line(f"{called} – {one.description}" if one.description else called))
         if not announced:
             told.say(t("agents.no-commands", agent=name))
 

@@ -6,6 +6,7 @@ Events go to stdout, what is to be said of them (a hole, a new epoch) to stderr.
 import asyncio
 import fnmatch
 import re
+import sys
 
 import click
 
@@ -133,6 +134,8 @@ async def _check_names(
 async def _shown(told: Invocation, bus: Bus | Bygone, asked: Asked, names: dict[str, str]) -> None:
     hello = await bus.hello()
     sink = Sink(told, names, asked)
+    if sys.stdout.isatty() and not (told.json or told.quiet):
+        sink.head()
     after = _after(asked, hello)
     end = _end(asked, hello)
     if asked.last is not None:

@@ -207,8 +207,8 @@ def import_(told: Invocation, *, file: Path) -> None:
         told.say(
             t(
                 "history.imported",
-                channels=brought.channels,
-                messages=brought.messages,
+                channels=t("n.channels", count=brought.channels),
+                messages=t("n.messages", count=brought.messages),
                 kept=brought.kept,
             )
         )
