@@ -1,7 +1,7 @@
 """The exact prompt of each row of the routing table, and of what is told before a message.
 
 Each lies in ``tests/golden/prompts`` as the lines of each of its text blocks. After a change that
-is meant, ``python -m tests.unit.sk_router.test_prompt_files`` writes them anew: read the difference.
+is meant, ``python -m tests.unit.sk_router.test_prompt_files`` writes them anew; read what differs.
 """
 
 import json
