@@ -15,6 +15,7 @@
 !config            a config_option_update, complete
 !title             a session_info_update
 !image             an image block
+!play FILE         the updates in the file, one a line, as they stand there
 !bigline N         one chunk of N characters "x"
 !split             one chunk whose line is written byte by byte, in UTF-8
 !string-ids        use strings as ids of requests from now on
@@ -135,6 +136,14 @@ class GoodTurn:
     def do_image(self) -> None:
         block = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
         self._update("agent_message_chunk", content=block)
+
+    def do_play(self, file: str) -> None:
+        for line in Path(file).read_text(encoding="utf-8").split("\n"):
+            if line:
+                # As they stand: also the half of a character, which only ASCII can carry.
+                params = {"sessionId": self._session, "update": json.loads(line)}
+                message = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+                self._agent.write(json.dumps(message).encode() + b"\n")
 
     def do_bigline(self, length: str) -> None:
         self._say("x" * int(length))

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { plainLine, plainText } from "../src/agents/ansi";
 import type { Message, Part, PermissionOption, ToolCall } from "../src/bus/schema.gen";
 import { chosen, keyOf } from "../src/channels/answers";
-import { changeOf } from "../src/channels/DiffView";
+import { changeOf, firstRows, pairs } from "../src/channels/change";
 import { withoutName } from "../src/channels/names";
 import { groups } from "../src/channels/parts";
 import { commandOf, prettyInput } from "../src/channels/tool";
@@ -110,16 +110,35 @@ describe("tools", () => {
 
 describe("a change", () => {
   it("counts and numbers its lines, with three around them", () => {
-    const change = changeOf("a\nb\nc\nd\ne\n", "a\nb\nc\nD\nE\ne\n");
+    const change = changeOf("a\nb\nc\nd\ne\n", "a\nb\nc\nD\nE\ne\n", 60_000);
     expect([change?.added, change?.removed]).toEqual([2, 1]);
-    expect(change?.hunks[0]?.map(({ sign, number, text }) => `${sign}${number} ${text}`)).toEqual([
-      " 1 a", " 2 b", " 3 c", "-4 d", "+4 D", "+5 E", " 6 e",
-    ]);
+    const said = change?.rows.map(({ sign, old, now, text }) => `${sign}${old}/${now} ${text}`);
+    expect(said).toEqual([" 1/1 a", " 2/2 b", " 3/3 c", "-4/4 d", "+5/4 D", "+5/5 E", " 5/6 e"]);
+  });
+
+  it("stands side by side, the old beside the new", () => {
+    const rows = changeOf("a\nb\nc\n", "a\nB\nC\nD\n", 60_000)?.rows ?? [];
+    const sides = pairs(rows).map(([left, right]) => [left?.text, right?.text]);
+    expect(sides).toEqual([["a", "a"], ["b", "B"], ["c", "C"], [undefined, "D"]]);
+  });
+
+  it("marks where lines were left out", () => {
+    const many = Array.from({ length: 40 }, (_, at) => `${at}\n`);
+    const after = many.with(0, "x\n").with(39, "y\n");
+    const signs = changeOf(many.join(""), after.join(""), 60_000)?.rows.map(({ sign }) => sign).join("");
+    expect(signs).toBe("-+   @   -+");
+  });
+
+  it("hands out as much as is asked for, and long lines cut", () => {
+    const change = changeOf("", `${"x".repeat(100_000)}\n${"y\n".repeat(200_000)}`, 60_000);
+    expect(change?.added).toBe(200_001);
+    expect(change?.rows[0]).toMatchObject({ text: "x".repeat(2_000), cut: 98_000 });
+    expect(change === null ? null : firstRows(change, 400).rows).toHaveLength(400);
   });
 
   it("is given up where two texts have nothing in common", () => {
     const lines = (name: string): string => Array.from({ length: 20_000 }, (_, at) => `${name}${at}\n`).join("");
-    expect(changeOf(lines("a"), lines("b"))).toBeNull();
+    expect(changeOf(lines("a"), lines("b"), 300)).toBeNull();
   });
 });
 

@@ -172,3 +172,16 @@ describe.each(ATTACKS)("hostile text %s", (attack) => {
     }
   });
 });
+
+describe("text from right to left", () => {
+  it("leaves each block its own direction, and code from left to right", () => {
+    const box = document.createElement("div");
+    box.append(rendered("`./run.sh` مرحبا\n\n- واحد\n\nplain\n\n```\ncode\n```\n"));
+    const directions = [...box.querySelectorAll("p, ul, li, code, pre")].map(
+      (element) => `${element.tagName} ${element.getAttribute("dir")}`,
+    );
+    expect(directions).toEqual([
+      "P auto", "CODE ltr", "UL auto", "LI auto", "P auto", "PRE ltr", "CODE ltr",
+    ]);
+  });
+});

@@ -1,63 +1,42 @@
-// A change to a file: added and removed lines with three lines around them.
-import { structuredPatch } from "diff";
+// A change to a file: added and removed lines with three lines around them, side by side where there
+// is room. Big ones are shown when they are asked for, and by pages.
 import type { JSX } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { headOf, isBlob, utf8Length } from "../bus/text";
-import type { Diff, Text } from "../bus/schema.gen";
-import { t } from "../i18n/translate";
+import type { BlobRef, Diff, Problem, Text } from "../bus/schema.gen";
+import { problemText, t } from "../i18n/translate";
 import { size } from "../shell/format";
-import { fetched } from "./blob";
+import { download, fetched } from "./blob";
+import { pairs, type Change, type Row } from "./change";
+import { compared, comparedHere } from "./comparing";
 
 /** What is more than this is shown when asked for. */
 const MANY_LINES = 400;
 const MANY_BYTES = 200_000;
-/** Two texts with nothing in common take for ever to compare. */
-const PATIENCE = 300;
+/** Above this a text is for the downloads. */
+const MOST_BYTES = 24_000_000;
+/** So many rows more each time. */
+const PAGE = 2_000;
+/** Of two texts that can't be compared so much is shown. */
+const BEGINNING = 100_000;
 
-interface Line {
-  readonly sign: "+" | "-" | " ";
-  readonly text: string;
-  readonly number: number;
-}
-
-interface Change {
-  readonly hunks: readonly (readonly Line[])[];
-  readonly added: number;
-  readonly removed: number;
-}
-
-export function changeOf(before: string, after: string): Change | null {
-  const patch = structuredPatch("", "", before, after, "", "", { context: 3, timeout: PATIENCE });
-  if (patch === undefined) return null;
-  let added = 0;
-  let removed = 0;
-  const hunks = patch.hunks.map(({ lines, oldStart, newStart }) => {
-    let old = oldStart;
-    let now = newStart;
-    const made: Line[] = [];
-    for (const line of lines) {
-      const sign = line[0];
-      const text = line.slice(1);
-      if (sign === "+") {
-        added++;
-        made.push({ sign, text, number: now++ });
-      } else if (sign === "-") {
-        removed++;
-        made.push({ sign, text, number: old++ });
-      } else if (sign === " ") {
-        made.push({ sign, text, number: now++ });
-        old++;
-      }
-    }
-    return made;
-  });
-  return { hunks, added, removed };
+/** Whether there is room for two columns of code. */
+function useWide(): boolean {
+  const [wide, setWide] = useState(() => matchMedia("(min-width: 1400px)").matches);
+  useEffect(() => {
+    const room = matchMedia("(min-width: 1400px)");
+    const changed = (): void => setWide(room.matches);
+    room.addEventListener("change", changed);
+    return () => room.removeEventListener("change", changed);
+  }, []);
+  return wide;
 }
 
 export function DiffView({ diff }: { diff: Diff }): JSX.Element {
   const [asked, ask] = useState(false);
   const bytes = lengthOf(diff.newText) + lengthOf(diff.oldText ?? "");
   const far = isBlob(diff.newText) || isBlob(diff.oldText ?? "");
+  if (bytes > MOST_BYTES) return <Apart diff={diff} why={t("diff.big", { size: size(bytes) })} />;
   if ((far || bytes > MANY_BYTES) && !asked) {
     return (
       <div class="diff">
@@ -71,66 +50,116 @@ export function DiffView({ diff }: { diff: Diff }): JSX.Element {
       </div>
     );
   }
+  return <Whole diff={diff} />;
+}
+
+/** The texts, once they are here. */
+function Whole({ diff }: { diff: Diff }): JSX.Element {
   const before = whole(diff.oldText ?? "");
   const after = whole(diff.newText);
-  if (before === null || after === null) {
+  const problem = before.problem ?? after.problem;
+  if (before.text === null || after.text === null) {
     return (
       <div class="diff">
         <DiffHead diff={diff} />
-        <p class="diff-note">{t("channel.loading")}</p>
+        <p class="diff-note" role="status">
+          {problem === null
+            ? t("channel.loading")
+            : t("message.unread", { reason: problemText(problem) })}
+        </p>
       </div>
     );
   }
-  return <Compared diff={diff} before={before} after={after} />;
+  return <Compared diff={diff} before={before.text} after={after.text} />;
 }
 
-/** The text, or `null` while it is on its way. */
-function whole(text: Text): string | null {
-  return isBlob(text) ? fetched(text).value.text : text;
+function whole(text: Text): { text: string | null; problem: Problem | null } {
+  return isBlob(text) ? fetched(text).value : { text, problem: null };
 }
 
 function lengthOf(text: Text): number {
   return isBlob(text) ? text.length : utf8Length(text);
 }
 
-function Compared({ diff, before, after }: { diff: Diff; before: string; after: string }): JSX.Element {
-  const change = useMemo(() => changeOf(before, after), [before, after]);
-  const [all, showAll] = useState(false);
-  if (change === null) {
+interface ComparedProps {
+  diff: Diff;
+  before: string;
+  after: string;
+}
+
+function Compared({ diff, before, after }: ComparedProps): JSX.Element {
+  const [limit, show] = useState(MANY_LINES);
+  const here = useMemo(() => comparedHere(before, after, limit), [before, after, limit]);
+  const [there, setThere] = useState<Change | null | undefined>(undefined);
+  useEffect(() => {
+    if (here !== undefined) return;
+    let wanted = true;
+    void compared(before, after, limit).then((change) => wanted && setThere(change));
+    return () => void (wanted = false);
+  }, [before, after, limit, here]);
+  const change = here === undefined ? there : here;
+  if (change === null) return <Apart diff={diff} why={t("diff.different")} />;
+  if (change === undefined) {
     return (
       <div class="diff">
         <DiffHead diff={diff} />
-        <p class="diff-note">{t("diff.different")}</p>
-        <details>
-          <summary>{t("diff.before")}</summary>
-          <pre tabIndex={0}>{before}</pre>
-        </details>
-        <details>
-          <summary>{t("diff.after")}</summary>
-          <pre tabIndex={0}>{after}</pre>
-        </details>
+        <p class="diff-note" role="status">
+          {t("diff.comparing")}
+        </p>
       </div>
     );
   }
-  const many = change.added + change.removed > MANY_LINES;
+  const left = change.count - change.rows.length;
   return (
     <div class="diff">
       <DiffHead diff={diff} change={change} />
-      {change.hunks.length === 0 && <p class="diff-note">{t("diff.same")}</p>}
-      {many && !all ? (
+      {change.count === 0 && <p class="diff-note">{t("diff.same")}</p>}
+      {change.count > 0 && <Lines rows={change.rows} created={diff.newFile} />}
+      {left > 0 && (
         <p class="diff-note">
-          <button type="button" class="link" onClick={() => showAll(true)}>
-            {t("diff.show")}
+          {t("diff.left", { count: left })}{" "}
+          <button type="button" class="link" onClick={() => show(limit + PAGE)}>
+            {t("diff.more", { count: Math.min(PAGE, left) })}
           </button>
         </p>
-      ) : (
-        <div class="diff-box" tabIndex={0}>
-          {change.hunks.map((lines, index) => (
-            <Hunk key={index} lines={lines} />
-          ))}
-        </div>
       )}
     </div>
+  );
+}
+
+/** Both texts by themselves, where they can't be compared. */
+function Apart({ diff, why }: { diff: Diff; why: string }): JSX.Element {
+  return (
+    <div class="diff">
+      <DiffHead diff={diff} />
+      <p class="diff-note">{why}</p>
+      <Side title={t("diff.before")} text={diff.oldText ?? ""} />
+      <Side title={t("diff.after")} text={diff.newText} />
+    </div>
+  );
+}
+
+function Side({ title, text }: { title: string; text: Text }): JSX.Element | null {
+  if (text === "") return null;
+  const shown = headOf(text).slice(0, BEGINNING);
+  return (
+    <details class="diff-side">
+      <summary>{title}</summary>
+      <pre tabIndex={0}>{shown}</pre>
+      <Rest text={text} name={title} />
+    </details>
+  );
+}
+
+function Rest({ text, name }: { text: Text; name: string }): JSX.Element | null {
+  if (!isBlob(text)) return null;
+  const ref: BlobRef = text;
+  return (
+    <p class="diff-note">
+      <button type="button" class="link" onClick={() => void download(ref, `${name}.txt`)}>
+        {t("tool.download", { size: size(ref.length) })}
+      </button>
+    </p>
   );
 }
 
@@ -149,20 +178,53 @@ function DiffHead({ diff, change }: { diff: Diff; change?: Change }): JSX.Elemen
   );
 }
 
-const KINDS = { "+": "add", "-": "del", " ": "same" } as const;
+const KINDS = { "+": "add", "-": "del", " ": "same", "@": "gap" } as const;
 
-function Hunk({ lines }: { lines: readonly Line[] }): JSX.Element {
+/** One column for a file that is new, however wide the page. */
+function Lines({ rows, created }: { rows: readonly Row[]; created: boolean }): JSX.Element {
+  const wide = useWide();
+  if (created || !wide) {
+    return (
+      <div class="diff-box" tabIndex={0}>
+        <div class="hunk">
+          {rows.map((row, index) => (
+            <Line key={index} row={row} number={row.sign === "-" ? row.old : row.now} />
+          ))}
+        </div>
+      </div>
+    );
+  }
+  const both = pairs(rows);
   return (
-    <div class="hunk">
-      {lines.map(({ sign, text, number }, index) => (
-        <div key={index} class={`diff-line diff-${KINDS[sign]}`}>
-          <span class="diff-number" aria-hidden="true">
-            {number}
-          </span>
-          <span class="diff-sign">{sign === "-" ? "−" : sign}</span>
-          <span class="diff-text">{text}</span>
+    <div class="diff-box diff-split" tabIndex={0}>
+      {[0, 1].map((side) => (
+        <div key={side} class="diff-half">
+          <div class="hunk">
+            {both.map((pair, index) => {
+              const row = pair[side] ?? null;
+              if (row === null) return <div key={index} class="diff-line diff-none" />;
+              return <Line key={index} row={row} number={side === 0 ? row.old : row.now} />;
+            })}
+          </div>
         </div>
       ))}
+    </div>
+  );
+}
+
+function Line({ row, number }: { row: Row; number: number }): JSX.Element {
+  const { sign, text, cut } = row;
+  if (sign === "@") return <div class="diff-line diff-gap">⋯</div>;
+  return (
+    <div class={`diff-line diff-${KINDS[sign]}`}>
+      <span class="diff-number" aria-hidden="true">
+        {number}
+      </span>
+      <span class="diff-sign">{sign === "-" ? "−" : sign}</span>
+      <span class="diff-text">
+        {text}
+        {cut > 0 && <span class="chip">{t("diff.cut", { count: cut })}</span>}
+      </span>
     </div>
   );
 }

@@ -84,10 +84,18 @@ export function rendered(
   const marked = breaks ? PEOPLE : AGENTS;
   const html = marked.parser(marked.lexer(text));
   const fragment = DOMPurify.sanitize(html, CONFIG);
+  for (const block of fragment.querySelectorAll(BLOCKS)) block.setAttribute("dir", "auto");
+  for (const code of fragment.querySelectorAll("code, pre")) code.setAttribute("dir", "ltr");
   for (const pre of fragment.querySelectorAll("pre")) dressed(pre, colours);
   for (const table of fragment.querySelectorAll("table")) boxed(table);
   return fragment;
 }
+
+/**
+ * Each block has the direction of its own first letter. Code always runs from left to right, and
+ * having a direction of its own it doesn't decide that of the text around it.
+ */
+const BLOCKS = "p, li, ul, ol, blockquote, table, th, td, h1, h2, h3, h4, h5, h6";
 
 /** A code block with its copy button, and in colours. */
 function dressed(pre: HTMLPreElement, colours: boolean): void {
