@@ -56,6 +56,9 @@ def _take(decision: Decision, channel: ChannelId, agent: AgentName, params: dict
     turn = decision.talk(channel).turn
     if turn is None or turn.agent != agent or turn.phase != "prompt":
         outside(decision, channel, agent)
+    elif not isinstance(change, updates.CommandsSaid | updates.PassedOver):
+        # Those may still be about the session itself, which was opened a moment ago.
+        answers.saw(decision, channel, agent, turn)
     answers.take(decision, channel, agent, change)
 
 

@@ -98,7 +98,6 @@ def current(decision: Decision, channel: ChannelId, agent: AgentName) -> Message
         decision.put_talk(
             channel, replace(decision.talk(channel), turn=replace(turn, messageId=made))
         )
-        saw(decision, channel, agent, turn)
         return made
     tail = decision.state.tails.get(key)
     if tail is not None and (tail.unasked or decision.mono < tail.until):

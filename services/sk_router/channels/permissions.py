@@ -33,6 +33,8 @@ def requested(
     patch = frame.params.get("toolCall")
     patch = patch if isinstance(patch, dict) else {}
     made = decision.permission_id()
+    if turn is not None and turn.agent == agent and turn.phase == "prompt":
+        answers.saw(decision, channel, agent, turn)
     message = answers.current(decision, channel, agent)
     tool = answers.patch_tool(decision, message, string(patch.get("toolCallId")) or made, patch)
     options = _options(frame.params.get("options"))

@@ -212,6 +212,8 @@ def responded(decision: Decision, channel: ChannelId, agent: AgentName, answer: 
     error = None
     if not stop_reason:
         error = problem("no-stop-reason", "{agent} didn't say how its answer ended", agent=agent)
+    else:
+        answers.saw(decision, channel, agent, turn)
     ended(decision, channel, stop_reason=stop_reason or None, error=error)
 
 
@@ -230,8 +232,6 @@ def ended(
         message = growth.empty(
             decision, channel, agent, turn.answers, stop_reason=stop_reason, error=error
         )
-        if turn.phase == "prompt" and error is None:
-            answers.saw(decision, channel, agent, turn)
     else:
         growth.finish(decision, message, stop_reason=stop_reason, error=error)
     life = decision.life(agent)

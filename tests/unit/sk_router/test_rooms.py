@@ -13,8 +13,9 @@ from sk_bus.commands import (
     Rename,
     Send,
 )
-from sk_bus.events import ChannelsChanged, PermissionResolved, TurnChanged
-from sk_bus.model import AgentName, Channel, ChannelId
+from sk_bus.events import ChannelsChanged, MessageUpdated, PermissionResolved, TurnChanged
+from sk_bus.internal import HistoryImported, HistoryPast, PastMessage
+from sk_bus.model import AgentName, Channel, ChannelId, MessageId
 from sk_router.state import snapshot
 from tests.support.playbook import Playbook, chunk, permission
 
@@ -204,6 +205,76 @@ def test_a_channel_that_is_answering_is_deleted_when_that_has_ended() -> None:
     p.updates("alice", chunk("late"), session="a1")
     p.passes(40_000)
     nothing_is_left_of(p, channel)
+
+
+@pytest.mark.parametrize("command", [Delete, RemoveMember])
+def test_a_session_that_opens_too_late_is_closed_again(command: type) -> None:
+    p = Playbook("alice")
+    channel = p.channel("ops", "alice")
+    p.send(channel, "hello")
+    p.started("alice", "close")
+    fields = {"agent": ALICE} if command is RemoveMember else {}
+    result = p.command(command, channel=channel, **fields)
+    assert result is not None
+    assert result.ok
+    assert [one.get("method") for one in p.sent("alice")] == ["$/cancel_request"]
+    p.answers("alice", 2, {"sessionId": "a1"})
+    assert [(one["method"], one["params"]) for one in p.sent("alice")] == [
+        ("session/close", {"sessionId": "a1"})
+    ]
+    assert p.state.routes == {}
+    assert p.state.lives["alice"].claimed is None
+
+
+def test_a_session_id_that_is_another_channel_s_opens_nothing() -> None:
+    p = Playbook("alice")
+    p.prompted("alice", session="s1")
+    p.replies("alice", "hi", "s1")
+    channel = p.channel("ops", "alice")
+    message = p.send(channel, "hello")
+    p.answers("alice", p.last_n("alice"), {"sessionId": "s1"})
+    (said,) = [one.message for one in p.of(MessageUpdated) if one.message.code]
+    assert (said.answers, said.error.id if said.error else None) == (message, "session-twice")
+    p.updates("alice", chunk("more"), session="s1")
+    told = p.messages().values()
+    assert [one["id"] for one in told if one["channel"] == channel and one["role"] == "agent"] == []
+
+
+def test_a_session_that_another_channel_got_meanwhile_is_not_taken_up() -> None:
+    p = Playbook("alice")
+    direct = p.prompted("alice", session="s1", offers=("load",))
+    p.replies("alice", "hi", "s1")
+    p.exits("alice", asked=False)
+    p.passes(5_000)
+    channel = p.channel("ops", "alice")
+    p.send(channel, "hello")
+    p.opened("alice", "s1", "load")  # it counts from one again in each life
+    p.replies("alice", "hi", "s1")
+    p.send(direct, "and you?")
+    assert p.codes() == [("memory-lost", "alice")]
+    assert [one["method"] for one in p.sent("alice")] == ["session/new"]
+
+
+def test_an_import_brings_its_channels_and_who_answered_in_them() -> None:
+    p = Playbook("alice", "bob")
+    here = p.channel("ops")
+    new = Channel(id=ChannelId("c0000000000000005.0"), name="old", members=(ALICE, BOB))
+    said = tuple(
+        PastMessage(id=MessageId(f"m{n:016d}.0"), text=text, author=author)
+        for n, (author, text) in enumerate([("", "hello"), (BOB, "good day")], start=6)
+    )
+    p.give(
+        HistoryImported(
+            channels=(new, Channel(id=here, name="not ours")),
+            past=(HistoryPast(channel=new.id, messages=said),),
+        )
+    )
+    (told,) = p.of(ChannelsChanged)
+    assert [(one.id, one.name) for one in told.channels] == [(new.id, "old"), (here, "ops")]
+    p.send(new.id, "what did you say?")
+    assert [one.agent for one in p.started_lives()] == ["bob"]
+    p.give(HistoryImported(channels=(new,)))
+    assert p.of(ChannelsChanged) == []
 
 
 def nothing_is_left_of(p: Playbook, channel: ChannelId) -> None:

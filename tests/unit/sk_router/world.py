@@ -337,7 +337,7 @@ class World:
             self.look()
 
     def come_to_rest(self) -> None:
-        """Everybody answers, what is being stopped ends, time passes."""
+        """Everybody answers, people too; what is being stopped ends, time passes."""
         for _ in range(400):
             before = len(self.p.log)
             for name in NAMES:
@@ -351,7 +351,12 @@ class World:
             self.p.passes(400)
             self.look()
             if len(self.p.log) == before:
-                break
+                if not self.pending:
+                    break
+                # One that asks is in use, and may keep another from starting.
+                for id_ in sorted(self.pending):
+                    self._command(AnswerPermission, permission=id_, optionId="yes")
+                    self.look()
         self.p.passes(40_000)
         self.look()
         for name in NAMES:
