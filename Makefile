@@ -8,7 +8,7 @@ SOURCES := bus services cli tests deploy
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help up down status ui test check gen chaos bench lock
+.PHONY: chaos-page help up down status ui test check gen chaos bench lock
 
 help:
 	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
@@ -19,6 +19,7 @@ help:
 	@echo 'make check            linters, types, import rules, stale generated files'
 	@echo 'make gen              generate the files that come from the vocabulary'
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
+	@echo 'make chaos-page       the same before an open page: KILLS=50 SEED=1'
 	@echo 'make bench            measure, each figure beside its yardstick'
 	@echo 'make lock             resolve the lock files anew (needs uv)'
 
@@ -56,6 +57,12 @@ gen:
 chaos:
 	@deploy/prepare dev
 	$(PY) -m tests.chaos --seed $(or $(SEED),1) --agent $(or $(AGENT),demo)
+
+chaos-page:
+	@deploy/prepare dev
+	@$(PY) deploy/page.py build
+	SK_PAGE_KILLS=$(or $(KILLS),50) SK_PAGE_SEED=$(or $(SEED),1) \
+	$(PY) -m pytest -q tests/e2e/test_deaths.py -k random_kill
 
 bench:
 	@deploy/prepare dev

@@ -1,5 +1,7 @@
 """``kill -9`` in the middle of an answer, as a person at the page lives it: without a reload."""
 
+import os
+import random
 import signal
 
 import pytest
@@ -7,10 +9,15 @@ from playwright.sync_api import expect
 
 from sk_demo.scenes import long_text
 from tests.e2e.screen import PATIENCE, Screen
+from tests.support.instance import TestInstance
 
 pytestmark = [pytest.mark.process, pytest.mark.browser]
 
 COMPONENTS = ("gateway", "bus", "router", "agents", "history", "config")
+# `make chaos-page` asks for more of them.
+KILLS = int(os.environ.get("SK_PAGE_KILLS", "3"))
+SEED = int(os.environ.get("SK_PAGE_SEED", "1"))
+WORDS = 300
 
 
 @pytest.mark.parametrize("victims", [*([name] for name in COMPONENTS), list(COMPONENTS)])
@@ -51,3 +58,24 @@ def test_a_message_sent_while_the_gateway_is_away_arrives_once(screen: Screen) -
     expect(screen.last).to_contain_text("I thought about it first", timeout=PATIENCE)
     screen.await_end()
     assert screen.messages.count() == before + 2
+
+
+def test_at_each_random_kill_the_page_ends_with_the_text_of_the_history(
+    screen: Screen, instance: TestInstance
+) -> None:
+    screen.create("random", "Demo")
+    screen.page.evaluate("window.sameDocument = true")
+    chance = random.Random(SEED)
+    for kill in range(KILLS):
+        victim = ("gateway", "router", "bus")[kill % 3]
+        answers = screen.messages.count() + 1
+        screen.send(f"long {WORDS}")
+        screen.messages.nth(answers).wait_for()
+        screen.await_words(chance.randrange(1, WORDS - 50))
+        instance.kill(victim, signal.SIGKILL)
+        screen.await_words(WORDS)
+        screen.await_end()
+        last = instance.lines("channels", "messages", "random")[-1]
+        kept = "".join(part["text"] for part in last["parts"] if part["type"] == "text")
+        assert screen.words() == kept.split() == long_text(WORDS).split(), f"{kill}: {victim}"
+    assert screen.page.evaluate("window.sameDocument") is True
