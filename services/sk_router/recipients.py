@@ -7,7 +7,6 @@ wait or fail.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from sk_bus.errors import problem
 from sk_bus.model import AgentName, Channel, Problem
@@ -45,12 +44,8 @@ class Route:
     mentions: tuple[Mention, ...] = ()
 
 
-@lru_cache(maxsize=64)
 def route(text: str, room: Room) -> Route:
-    """Who answers ``text`` in ``room``.
-
-    It is asked again and again for a message that waits, so the last answers are remembered.
-    """
+    """Who answers ``text`` in ``room``."""
     if room.channel.direct:
         return _direct(text, AgentName(room.channel.direct))
     found = mentions(text, room.agents)

@@ -126,8 +126,6 @@ def _goes_on(text: str, end: int, said: str) -> bool:
     if end >= len(text):
         return False
     after = text[end]
-    if _is_mark(after):
-        return True
     script = _script_of(said)
     if after in _JOINTS or after == "/":
         return _same(text, end + 1, script)

@@ -91,6 +91,7 @@ def found(text: str) -> tuple[str, ...]:
         ("@bob/@alice/@chief", ("bob", "alice", "chief")),
         ("@nobody/@alice", ()),
         ("@bob/x/@alice", ()),
+        ("@bob in src/@alice", ("bob",)),
         # another script may touch it on either side
         ("さん@bobさん", ("bob",)),
         ("привет@bobпривет", ("bob",)),

@@ -13,6 +13,7 @@ from sk_router.decision import Input
 from sk_router.previews import preview
 from sk_router.recipients import Room, Route, route
 from sk_router.state import State
+from sk_router.texts import reference
 from tests.support.playbook import Playbook
 
 ALICE, BOB, CAROL = (AgentName(name) for name in ("alice", "bob", "carol"))
@@ -193,3 +194,20 @@ def test_ten_thousand_texts_are_answered_by_whom_preview_named() -> None:
     assert differing == []
     assert several > 1_000, "the texts hardly mention anybody"
     assert none > 500, "somebody nearly always answers"
+
+
+@pytest.mark.parametrize("end", ["@bob", "@bob /review"])
+def test_a_long_text_is_routed_by_all_of_it(end: str) -> None:
+    p = Playbook("alice", "bob")
+    channel = p.channel("ops", "alice")
+    text = f"{end} and " + "long " * 5_000 if "/" in end else "long " * 5_000 + end
+    blob = reference(text)
+    command = Send(id=CommandId("c"), channel=channel, text=blob)
+    decision = decide(p.state, [Input(10**6, 0, 10**9, command)], {blob.sha256: text}.get)
+    turn = decision.talk(channel).turn
+    assert turn is not None
+    assert turn.agent == "bob"
+    if turn.command:
+        assert decision.whole(turn.text).startswith("/review and long long")
+    else:
+        assert turn.text == blob
