@@ -181,7 +181,10 @@ class _Live:
         if opening == self._service.details.get("opening"):
             return
         await self._producer.drained()
-        self._service.details["opening"] = opening
+        if opening is None:
+            del self._service.details["opening"]
+        else:
+            self._service.details["opening"] = opening
         with suppress(UnreachableError):  # the next report says it too
             await self._service.report_now()
 

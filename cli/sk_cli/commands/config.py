@@ -99,8 +99,9 @@ def open_(told: Invocation, *, file: str) -> None:
     place = Path(file).expanduser().absolute()
 
     async def body(bus: Bus) -> CurrentConfig:
-        await asking.done(bus, Open(id=asking.command_id(), path=str(place)))
-        told.say(t("config.opening", path=place))
+        accepted = await asking.done(bus, Open(id=asking.command_id(), path=str(place)))
+        if not accepted.result.value["already"]:
+            told.say(t("config.opening", path=place))
         # Accepted: the services end, and begin anew on the other file's data.
         async for _ in bus.beats():
             try:

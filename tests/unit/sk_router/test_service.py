@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sk_bus.client import BusClient
-from sk_bus.commands import Direct, Send, Shutdown
+from sk_bus.commands import Direct, Open, Send, Shutdown
 from sk_bus.contract import Producer
-from sk_bus.errors import RefusedError
+from sk_bus.errors import RefusedError, problem
 from sk_bus.events import MessageDelta, MessageUpdated
 from sk_bus.internal import (
     DoSend,
@@ -21,6 +21,8 @@ from sk_bus.internal import (
     FactExited,
     FactFrame,
     FactUp,
+    FileClosed,
+    FileOpenable,
     HistoryRestored,
     MemoryChanged,
 )
@@ -367,3 +369,47 @@ async def test_a_full_disk_is_no_fault_of_the_input(tmp_path: Path) -> None:
             log = await w.until(lambda log: bool(answers(log)))
             assert answers(log)[0].parts[0].text.length == 20_000
             assert service.state == "running"
+
+
+@once
+async def test_how_far_an_open_has_come_stands_in_the_reports_also_of_the_next_router(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as w:
+        config = await w.client.producer("config")
+        w.tasks.append(asyncio.ensure_future(config.run()))
+
+        def reported(**wanted: object) -> Callable[[dict[str, Any]], bool]:
+            return lambda opening: all(opening.get(key) == value for key, value in wanted.items())
+
+        async def until(reached: Callable[[dict[str, Any]], bool]) -> None:
+            async for beat in w.client.beats():
+                report = beat.reports.get("router")
+                if report is not None and reached(report.details.get("opening", {})):
+                    return
+
+        async with w.router() as first:
+            opening = asyncio.ensure_future(w.client.command(Open(id="open", path="other.yaml")))
+            await until(reported(command="open", path="other.yaml", closes=False))
+        assert first.details["opening"]["path"] == "other.yaml"
+        async with w.router():
+            await until(reported(command="open", closes=False))
+            config.put([FileOpenable(command="open", path="/a/other.yaml")], config.position)
+            assert (await opening).result.value == {"path": "/a/other.yaml", "already": False}
+            await until(reported(path="/a/other.yaml", closes=True, closed=True))
+        assert FileClosed(next="/a/other.yaml") in w.log()
+
+
+@once
+async def test_an_open_that_is_refused_leaves_nothing_in_the_reports(tmp_path: Path) -> None:
+    async with world(tmp_path) as w, w.router() as service:
+        config = await w.client.producer("config")
+        w.tasks.append(asyncio.ensure_future(config.run()))
+        opening = asyncio.ensure_future(w.client.command(Open(id="open", path="none")))
+        await w.until(lambda log: any(isinstance(one, Open) for one in log))
+        why = problem("no-such-file", "there is none")
+        config.put([FileOpenable(command="open", path="/none", problem=why)], config.position)
+        assert (await opening).result.problem == why
+        # A command that is answered later: whatever was to be told has been told.
+        await w.client.command(Direct(id="direct", agent=ALICE))
+        assert "opening" not in service.details
