@@ -40,21 +40,23 @@ export function SettingsView({ onBack }: { onBack: () => void }): JSX.Element {
     const [first] = problems.peek();
     if (first !== undefined) jump(first);
   };
+  const pressed = useRef<(event: KeyboardEvent) => void>(() => undefined);
+  pressed.current = (event) => {
+    if (event.defaultPrevented) return;
+    if (event.key === "s" && (event.ctrlKey || event.metaKey)) void write();
+    else if (event.key === "F8") editor.current?.next();
+    else return;
+    event.preventDefault();
+  };
+  // Wherever the focus is: nobody wants this page saved as a file.
+  useEffect(() => {
+    const heard = (event: KeyboardEvent): void => pressed.current(event);
+    addEventListener("keydown", heard);
+    return () => removeEventListener("keydown", heard);
+  }, []);
   const loaded = editing.value !== null;
   return (
-    <main
-      class="settings"
-      aria-label={t("settings.title")}
-      onKeyDown={(event) => {
-        if (event.key === "s" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented) {
-          event.preventDefault();
-          void write();
-        } else if (event.key === "F8" && !event.defaultPrevented) {
-          event.preventDefault();
-          editor.current?.next();
-        }
-      }}
-    >
+    <main class="settings" aria-label={t("settings.title")}>
       <header class="conversation-head">
         <button type="button" class="button only-narrow" aria-label={t("sidebar.show")} onClick={onBack}>
           <Icon of={ArrowLeft} />
@@ -74,7 +76,7 @@ export function SettingsView({ onBack }: { onBack: () => void }): JSX.Element {
           <Icon of={Save} /> {t(saving.value ? "settings.saving" : "settings.save")}
         </button>
       </header>
-      <Conflict />
+      <Conflict onDone={() => editor.current?.focus()} />
       {unread.value !== null && <Refusal text={t("settings.unread", { reason: problemText(unread.value) })} />}
       {unsaved.value !== null && !overtaken.value && (
         <Refusal text={t("settings.unsaved", { reason: problemText(unsaved.value) })} />
@@ -155,19 +157,24 @@ function Choice({ name }: { name: keyof typeof CHOICES }): JSX.Element {
   );
 }
 
-function Conflict(): JSX.Element | null {
+/** Its buttons go away with it, so the focus goes to the text. */
+function Conflict({ onDone }: { onDone: () => void }): JSX.Element | null {
   const [compares, compare] = useState(false);
   const now = editing.value;
   if (now === null || !overtaken.value) return null;
+  const done = (what: () => void) => (): void => {
+    what();
+    onDone();
+  };
   const diff = { path: now.path, oldText: now.disk.text, newText: now.text, newFile: false };
   return (
     <section class="settings-conflict" aria-label={t("settings.conflict")}>
       <div class="strip strip-warn" role="alert">
         <span class="strip-text">{t("settings.conflict")}</span>
-        <button type="button" class="button" onClick={reload}>
+        <button type="button" class="button" onClick={done(reload)}>
           {t("settings.reload")}
         </button>
-        <button type="button" class="button" onClick={keepMine}>
+        <button type="button" class="button" onClick={done(keepMine)}>
           {t("settings.keep")}
         </button>
         <button type="button" class="button" aria-expanded={compares} onClick={() => compare(!compares)}>

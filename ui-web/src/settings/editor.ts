@@ -129,7 +129,12 @@ export class Editor {
       closeBrackets(),
       yaml(),
       syntaxHighlighting(COLOURS),
-      autocompletion({ override: [(context) => this.complete(context)], icons: false }),
+      autocompletion({
+        override: [(context) => this.complete(context)],
+        icons: false,
+        // It is there for lists that come late and under a key that was meant for the text; ours don't.
+        interactionDelay: 0,
+      }),
       hoverTooltip((view, position) => this.hover(view, position)),
       EditorView.lineWrapping,
       EditorView.contentAttributes.of({ "aria-label": this.told.label, spellcheck: "false" }),

@@ -117,7 +117,7 @@ function valuesOf(schema: Schema): readonly Offer[] {
   ];
   const made = values.map((value) => written(value));
   const usual = defaultOf(schema);
-  if (usual !== null && usual !== '""' && !made.includes(usual)) made.push(usual);
+  if (usual !== null && !made.includes(usual)) made.push(usual);
   return [...new Set(made)].map((text) => ({
     label: text,
     text,
@@ -148,7 +148,8 @@ function detailOf(root: Schema, schema: Schema): string {
 }
 
 function defaultOf({ default: value }: Schema): string | null {
-  if (value === undefined || value === null || typeof value === "object") return null;
+  // An empty text says no more than that there is none.
+  if (value === undefined || value === null || value === "" || typeof value === "object") return null;
   return written(value);
 }
 

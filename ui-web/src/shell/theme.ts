@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { language, wanted } from "../i18n/translate";
 import { unreadInAll } from "../channels/unread";
 import { channels, config, current, nameOf, permissions } from "./app";
+import { home, route } from "./route";
 
 const THEME = "sk.theme";
 const LANGUAGE = "sk.language";
@@ -18,6 +19,13 @@ export function followConfiguration(): void {
     wanted.value = asked;
     localStorage.setItem(THEME, theme);
     localStorage.setItem(LANGUAGE, asked);
+  });
+  let path: string | null = null;
+  effect(() => {
+    const now = config.value?.path ?? null;
+    // Another file was opened: its conversations are others.
+    if (path !== null && now !== null && path !== now && route.peek().at === "conversation") home();
+    path = now ?? path;
   });
   effect(() => {
     document.documentElement.lang = language.value;

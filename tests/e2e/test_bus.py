@@ -1,0 +1,82 @@
+"""The bus monitor: how the components do, their restart, and the events as they come."""
+
+import json
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.screen import PATIENCE, Screen
+
+pytestmark = [pytest.mark.process, pytest.mark.browser]
+
+
+@pytest.fixture
+def monitor(screen: Screen) -> Locator:
+    screen.page.keyboard.press("g")
+    screen.page.keyboard.press("b")
+    made = screen.page.get_by_role("main", name="Bus")
+    expect(made).to_be_visible(timeout=PATIENCE)
+    return made
+
+
+def _row(monitor: Locator, component: str) -> Locator:
+    header = monitor.page.get_by_role("rowheader", name=component)
+    return monitor.get_by_role("row").filter(has=header)
+
+
+def test_each_component_is_shown_and_restarted(screen: Screen, monitor: Locator) -> None:
+    pids = screen.instance.pids()
+    row = _row(monitor, "History")
+    expect(row).to_contain_text(str(pids["history"]), timeout=PATIENCE)
+    expect(row).to_contain_text("ago", timeout=PATIENCE)
+    row.get_by_role("button", name="Restart History").press("Enter")
+    expect(row).not_to_contain_text(str(pids["history"]), timeout=PATIENCE)
+    expect(row).to_contain_text("running", timeout=PATIENCE)
+
+
+def test_the_gateways_restart_is_asked_about_and_outlived(screen: Screen, monitor: Locator) -> None:
+    before = screen.instance.pids()["gateway"]
+    row = _row(monitor, "Gateway")
+    row.get_by_role("button", name="Restart Gateway").press("Enter")
+    ask = row.get_by_role("group", name="This page will reconnect")
+    expect(ask).to_be_visible()
+    screen.page.keyboard.press("Enter")  # the button that restarts has the focus
+    expect(row).not_to_contain_text(str(before), timeout=PATIENCE)
+    expect(screen.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
+    channel = screen.instance.cli("send", "@demo", "after the restart")
+    assert channel.returncode == 0
+    events = monitor.get_by_role("region", name="Events")
+    expect(events.get_by_role("button", name="after the restart").first).to_be_visible()
+
+
+def test_events_are_filtered_paused_opened_and_saved(screen: Screen, monitor: Locator) -> None:
+    page = screen.page
+    events = monitor.get_by_role("region", name="Events")
+    line = page.get_by_role("textbox", name="Filter")
+    line.fill("-t 'message:*' -a demo --grep Demo")
+    expect(page.get_by_role("button", name="Copy as a command")).to_have_attribute(
+        "title", "sk-cli events -t 'message:*' -a demo --grep Demo"
+    )
+    line.fill("-z")
+    expect(page.get_by_role("alert").filter(has_text="-z")).to_be_visible()
+    line.fill("-t turn:changed")
+    screen.instance.cli("send", "@demo", "one", "--wait")
+    rows = events.get_by_role("listitem")
+    expect(rows.filter(has_text="idle").first).to_be_visible(timeout=PATIENCE)
+    expect(rows.filter(has_text="message:updated")).to_have_count(0)
+    rows.last.get_by_role("button").press("Enter")
+    expect(page.get_by_label("The event as JSON")).to_contain_text('"type": "turn:changed"')
+    screen.instance.cli("send", "@demo", "two", "--wait")
+    resume = page.get_by_role("button", name="Resume")
+    expect(resume).not_to_have_text("Resume (0 wait)", timeout=PATIENCE)
+    resume.press("Enter")
+    line.fill("")
+    page.get_by_label("Internal events").check()
+    expect(rows.filter(has_text="fact:frame").first).to_be_visible(timeout=PATIENCE)
+    page.get_by_label("Internal events").uncheck()
+    expect(rows.filter(has_text="fact:frame")).to_have_count(0)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as NDJSON").click()
+    saved = [json.loads(text) for text in download.value.path().read_text().splitlines()]
+    assert [one["seq"] for one in saved] == sorted({one["seq"] for one in saved})
+    assert {"message:delta", "turn:changed"} <= {one["type"] for one in saved}

@@ -1,0 +1,139 @@
+"""The configuration file in the page: completed, judged, saved, and shared with other editors."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.conftest import CONFIG
+from tests.e2e.screen import PATIENCE, Screen
+from tests.support.instance import TestInstance
+
+pytestmark = [pytest.mark.process, pytest.mark.browser]
+
+
+@pytest.fixture
+def editor(screen: Screen) -> Locator:
+    """The editor, reached by keys alone, with the cursor at its beginning."""
+    screen.instance.config.write_text(CONFIG)
+    screen.page.keyboard.press("g")
+    screen.page.keyboard.press("s")
+    made = screen.page.get_by_role("textbox", name="Configuration file")
+    expect(made).to_contain_text("slowpoke", timeout=PATIENCE)
+    # In this browser's headless mode a key never leaves the page, so Tab comes by everything.
+    for _ in range(40):
+        if made.evaluate("element => element.getRootNode().activeElement === element"):
+            break
+        screen.page.keyboard.press("Tab")
+    screen.page.keyboard.press("Control+Home")
+    return made
+
+
+def _problems(screen: Screen) -> Locator:
+    return screen.page.get_by_role("region", name="Problems")
+
+
+def _saved(instance: TestInstance) -> str:
+    return instance.config.read_text()
+
+
+def test_a_mistake_is_shown_at_its_place_and_is_not_saved(screen: Screen, editor: Locator) -> None:
+    keys = screen.page.keyboard
+    keys.type("themee: dark\n")
+    problem = _problems(screen).get_by_role("button", name="1:1 error unknown field themee")
+    expect(problem).to_be_visible(timeout=PATIENCE)
+    keys.press("Control+s")
+    expect(screen.page.get_by_text("1 problem", exact=True)).to_be_visible()
+    assert _saved(screen.instance) == CONFIG
+    keys.press("Control+End")
+    problem.focus()
+    keys.press("Enter")  # to the place
+    keys.press("Control+Delete")
+    keys.type("theme")
+    expect(screen.page.get_by_text("Valid", exact=True)).to_be_visible(timeout=PATIENCE)
+    keys.press("Control+s")
+    expect(screen.page.get_by_text("unsaved", exact=True)).to_have_count(0, timeout=PATIENCE)
+    assert _saved(screen.instance) == f"theme: dark\n{CONFIG}"
+
+
+def test_what_is_suggested_is_taken_saved_and_in_force(screen: Screen, editor: Locator) -> None:
+    page = screen.page
+    page.keyboard.type("\n")
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("th")
+    offers = page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+    expect(offers.filter(has_text="theme")).to_contain_text(
+        "system | light | dark", timeout=PATIENCE
+    )
+    page.keyboard.press("Tab")
+    page.keyboard.type("d")
+    expect(offers).to_have_text(["dark"], timeout=PATIENCE)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+s")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark", timeout=PATIENCE)
+    assert _saved(screen.instance) == f"theme: dark\n{CONFIG}"
+
+
+def test_the_menus_edit_the_file(screen: Screen, editor: Locator) -> None:
+    expect(editor).to_be_visible()
+    screen.page.get_by_label("Theme").select_option("light")
+    expect(screen.page.locator("html")).to_have_attribute("data-theme", "light", timeout=PATIENCE)
+    screen.page.get_by_label("Language").select_option("fr")
+    expect(screen.page.get_by_role("heading", name="Réglages")).to_be_visible(timeout=PATIENCE)
+    assert _saved(screen.instance) == f"language: fr\ntheme: light\n{CONFIG}"
+    screen.page.get_by_label("Langue").select_option("en")
+    expect(screen.page.get_by_role("heading", name="Settings")).to_be_visible(timeout=PATIENCE)
+
+
+def test_what_another_editor_wrote_is_not_overwritten_unasked(
+    screen: Screen, editor: Locator
+) -> None:
+    page = screen.page
+    page.keyboard.type("# mine\n")
+    screen.instance.config.write_text(f"# theirs\n{CONFIG}")
+    conflict = page.get_by_role("region", name="The file was changed by another program")
+    expect(conflict).to_be_visible(timeout=PATIENCE)
+    conflict.get_by_role("button", name="Compare").click()
+    expect(conflict).to_contain_text("# theirs")
+    page.keyboard.press("Control+s")
+    expect(conflict).to_be_visible()
+    assert _saved(screen.instance) == f"# theirs\n{CONFIG}"
+    conflict.get_by_role("button", name="Keep mine").click()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("unsaved", exact=True)).to_have_count(0, timeout=PATIENCE)
+    assert _saved(screen.instance) == f"# mine\n{CONFIG}"
+    # With nothing edited here, the page simply follows.
+    screen.instance.config.write_text(f"# theirs again\n{CONFIG}")
+    expect(editor).to_contain_text("# theirs again", timeout=PATIENCE)
+
+
+def test_what_was_typed_outlives_a_reload_and_the_gateway(screen: Screen, editor: Locator) -> None:
+    screen.page.keyboard.type("# not yet saved\n")
+    expect(screen.page.get_by_text("unsaved", exact=True)).to_be_visible()
+    screen.instance.kill("gateway")
+    screen.page.keyboard.type("# nor this\n")
+    expect(screen.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
+    screen.page.reload()
+    expect(editor).to_contain_text("# not yet saved", timeout=PATIENCE)
+    expect(editor).to_contain_text("# nor this")
+    assert _saved(screen.instance) == CONFIG
+
+
+def test_another_file_is_chosen_and_the_page_goes_on_with_its_channels(screen: Screen) -> None:
+    page, instance = screen.page, screen.instance
+    other = instance.config.with_name("other.yaml")
+    other.write_text("agents:\n  - name: elsa\n    title: Elsa\n    command: sk-demo-agent\n")
+    screen.talk_to("Demo")
+    page.evaluate("window.sameDocument = true")
+    page.keyboard.press("Escape")
+    page.evaluate("location.hash = '#/settings'")
+    page.get_by_role("button", name="Choose a file").click()
+    screen.dialog.get_by_role("button", name="other.yaml").click()
+    ask = page.get_by_role("group", name="other.yaml?")
+    expect(ask).to_contain_text("a history of its own")
+    page.keyboard.press("Enter")  # the button that opens has the focus
+    expect(screen.sidebar.get_by_text("Elsa")).to_be_visible(timeout=PATIENCE)
+    expect(screen.sidebar.get_by_text("Slow Poke")).to_have_count(0)
+    expect(page.get_by_role("textbox", name="Configuration file")).to_contain_text("elsa")
+    page.get_by_role("button", name=str(instance.config)).click()
+    page.keyboard.press("Enter")
+    expect(screen.sidebar.get_by_text("Slow Poke")).to_be_visible(timeout=PATIENCE)
+    assert page.evaluate("window.sameDocument") is True
