@@ -164,5 +164,8 @@ class Bus(Protocol):
     async def report(self, report: Report, *, timeout: float = 5.0) -> Hello:
         """Say how far one has come; what comes back is the bus's hello of now."""
 
+    async def prune(self, *, timeout: float = 120.0) -> int:
+        """Drop from the journal all that nobody needs, and compact it; the new floor."""
+
     async def close(self) -> None:
         """Let go of the sockets."""

@@ -322,10 +322,12 @@ class Holder:
                 out, err = frames.two_from(payload)
                 self._out.spool.release(out)
                 self._err.spool.release(err)
+                self._renew()
             case frames.IN:
                 self._take(peer, *frames.one_from(payload), now=now)
             case frames.TURN:
                 self._patience.turn(is_open=payload == b"\x01")
+                self._renew()
                 peer.outgoing += frames.frame(frames.NOTED, bytes((frames.TURN,)))
             case frames.STOP:
                 self._ladder.stop(now)
@@ -334,6 +336,11 @@ class Holder:
                 self._done = self._exit is not None
             case _:
                 raise frames.FrameError(f"an order of unknown kind {kind}")
+
+    def _renew(self) -> None:
+        """Between turns, keep nothing of what was said: its channel may be deleted."""
+        if not self._patience.turn_open:
+            self._out.spool.renew()
 
     def _take(self, peer: Peer, n: int, line: bytes, *, now: float) -> None:
         if n != self._taken + 1 or self._pending:

@@ -135,6 +135,10 @@ class Patience:
     def turn(self, *, is_open: bool) -> None:
         self._open = is_open
 
+    @property
+    def turn_open(self) -> bool:
+        return self._open
+
     def deadline(self) -> float | None:
         """When it has waited long enough; ``None`` while a manager is attached."""
         if self._attached:

@@ -94,6 +94,7 @@ class Life:
         self._telling = Telling(self.agent, self.inc, blobs, masker(frozenset()))
         self._writer: asyncio.StreamWriter | None = None
         self._acknowledged = (0, 0)
+        self._in_turn = False
         self._problem: Problem | None = None
         self._stderr = _error_framer(0)
         self._cut_off = False
@@ -143,10 +144,11 @@ class Life:
         self._gone.set()
 
     def acknowledge(self) -> None:
-        """Let the holder reclaim what the bus has."""
+        """Let the holder reclaim what the bus has: now and then, and all of it between turns."""
         out, err = self._publisher.acknowledged(self.agent, self.inc)
         before = sum(self._acknowledged)
-        if self._writer is not None and out + err - before >= _ACK_EVERY:
+        least = _ACK_EVERY if self._in_turn else 1
+        if self._writer is not None and out + err - before >= least:
             failpoint("agents_before_ack")
             self._acknowledged = (out, err)
             self._writer.write(frames.two(frames.ACK, out, err))
@@ -276,6 +278,7 @@ class Life:
                     await self._send(writer, order, pending)
                 case Turn():
                     failpoint("agents_before_turn")
+                    self._in_turn = order.open
                     await self._heard(writer, frames.TURN, bytes((order.open,)))
                 case Stop():
                     failpoint("agents_before_stop")

@@ -94,6 +94,12 @@ class Spool:
         # acknowledged, and whoever attaches asks for no byte of it.
         self.floor = max(self.floor, offset, self._starts[0] if self._starts else 0)
 
+    def renew(self) -> None:
+        """Leave no byte on disk that nobody will ask for again, if that is all there is."""
+        if self._starts and self.floor == self.head > self._starts[-1]:
+            self._begin()  # first: the name of a segment is all that keeps the offsets
+            self.release(self.head)
+
     def _begin(self) -> None:
         fd = os.open(
             self._path(self.head), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600

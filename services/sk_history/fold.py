@@ -62,6 +62,7 @@ _CURSOR = records.meta("cursor")
 _KEEP = records.meta("keepUnfinished")
 _CLOSING = records.meta("closing")
 _DROPPED = records.meta("dropped")
+_DROPPED_AT = records.meta("droppedAt")
 
 
 _Close = Shutdown | FileOpenable
@@ -86,6 +87,10 @@ class Fold:
         # Deleted channels whose text may still stand in files: to be compacted, then forgotten.
         dropped = store.get(_DROPPED)
         self.dropped: tuple[ChannelId, ...] = tuple(records.value(dropped)) if dropped else ()
+        # The last seq of the batch that deleted the last of them; and of the batch that is next.
+        dropped_at = store.get(_DROPPED_AT)
+        self.dropped_at: int = records.value(dropped_at) if dropped_at else 0
+        self.at = 0
         # Channels with messages that the index has yet to take in; all, until somebody has looked.
         self.fresh: set[ChannelId] = set()
         self.cursor: Cursor | None = None
@@ -293,6 +298,8 @@ class Fold:
         self._drop_range(*records.everything_of(channel))
         self._pending[records.channel_key(channel)] = None
         self.dropped = (*self.dropped, channel)
+        self.dropped_at = self.at
+        self._put(_DROPPED_AT, self.at)
         self._put(_DROPPED, self.dropped)
 
     def _drop_range(self, begin: bytes, end: bytes) -> None:

@@ -170,5 +170,7 @@ def _options() -> Options:
     options.set_max_total_wal_size(64 * _MB)
     options.set_keep_log_file_num(2)
     options.set_max_open_files(128)
+    # A list of the files names the first key of each: one that is gone isn't to be named longer.
+    options.set_max_manifest_file_size(1)
     options.set_max_background_jobs(2)
     return options

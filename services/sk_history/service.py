@@ -16,18 +16,18 @@ from sk_bus.model import Cursor
 from sk_bus.seconds import until_next
 from sk_bus.vocabulary import decoded
 from sk_bus.wire import Batch
-from sk_history import answers, records, restoring, sweep
+from sk_history import answers, restoring
 from sk_history.fold import READ, Fold
 from sk_history.indexing import Indexer
 from sk_history.intake import Intake
 from sk_history.opening import opened
 from sk_history.store import Store
+from sk_history.tidying import Tidying
 
 # Deltas and public events, commands (for the end of things) and the router's memory.
 _KINDS = Kind.PUBLIC | Kind.DELTA | Kind.COMMAND | Kind.RESULT | Kind.INTERNAL
 _WAITING = 256  # batches read ahead of the store
 _TOGETHER = 64  # batches in one write
-_SWEEP_EVERY = 3600.0
 
 
 class _Signals:
@@ -62,7 +62,7 @@ async def _history(service: harness.Service) -> None:
         tasks.create_task(_sync(store, fold))
         whole = answers.beginning(blobs)
         tasks.create_task(Indexer(store, fold, whole, signals.moved).run())
-        tasks.create_task(_tidy(service, store, fold, directory, signals.deleted))
+        tasks.create_task(Tidying(service, store, fold, signals.deleted).run())
 
 
 def _present(service: harness.Service, store: Store, fold: Fold) -> Cursor:
@@ -146,6 +146,7 @@ def _resynchronised(service: harness.Service, fold: Fold, item: Resync) -> Curso
 def _apply(fold: Fold, batch: Batch) -> None:
     if not batch.kinds & _KINDS:
         return
+    fold.at = batch.last
     for data in batch.raw():
         if data.get("type") in READ:
             event = decoded(data)
@@ -161,33 +162,6 @@ async def _sync(store: Store, fold: Fold) -> None:
         if fold.cursor != synced:
             synced = fold.cursor
             await asyncio.to_thread(store.sync)
-
-
-async def _tidy(
-    service: harness.Service, store: Store, fold: Fold, directory: Path, deleted: asyncio.Event
-) -> None:
-    """Take deleted channels out of the files, and blobs that nothing names out of the folder."""
-    while True:
-        dropped = fold.dropped
-        for channel in dropped:
-            await asyncio.to_thread(store.compact, *records.everything_of(channel))
-        fold.compacted(dropped)
-        named, gone = sweep.names(store)
-        removed = await asyncio.to_thread(sweep.remove, directory, named, gone)
-        store.write(sweep.forgotten(directory, store))
-        if removed or dropped:
-            service.log.info("%d deleted channels, %d blobs removed", len(dropped), removed)
-        deleted.clear()
-        if not fold.dropped:
-            await _until(deleted, sweep.GONE_FOR + 1 if gone else _SWEEP_EVERY)
-
-
-async def _until(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return
 
 
 if __name__ == "__main__":

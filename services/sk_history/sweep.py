@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from sk_bus.tuning import tuned
 from sk_history import records
 from sk_history.store import Drop, Store, Write
 
@@ -37,10 +38,25 @@ def remove(directory: Path, named: set[str], gone: set[str], *, now: float | Non
     for file in _files(directory / "blobs"):
         if file.name in named:
             continue
-        if file.stat().st_mtime < now - (GONE_FOR if file.name in gone else UNNAMED_FOR):
+        if file.stat().st_mtime < now - (gone_for() if file.name in gone else UNNAMED_FOR):
             file.unlink(missing_ok=True)
             removed += 1
     return removed
+
+
+def gone_for() -> float:
+    """Seconds that a blob stays which only deleted rows named."""
+    return tuned("blob-gone", GONE_FOR)
+
+
+def unnamed(directory: Path, named: set[str]) -> set[str]:
+    """The blobs that are there and not in ``named``."""
+    return {file.name for file in _files(directory / "blobs")} - named
+
+
+def there(directory: Path, sha256: str) -> bool:
+    """Whether the file of a blob is still there."""
+    return (directory / "blobs" / sha256[:2] / sha256).exists()
 
 
 def forgotten(directory: Path, store: Store) -> list[Write]:

@@ -154,6 +154,8 @@ class _Live:
         self._texts = lru_cache(maxsize=8)(self._blobs.text)
         self._faults = Faults(Path(service.hello.directory), recovered.epoch)
         self._inputs = 0
+        # The input that deleted a channel, while a snapshot or the journal may still hold that.
+        self._forgets: int | None = None
         self._snapshot_at = asyncio.get_running_loop().time() + _SNAPSHOT_EVERY
 
     async def run(self) -> None:
@@ -168,6 +170,8 @@ class _Live:
             if item.kinds & _KINDS and item.producer != NAME:
                 self._take(item)
                 await self._snapshot()
+            elif item.count and item.producer == NAME:
+                await self._forget(item)
             self._service.advance(item.last)
             self._report()
             await self._tell_opening()
@@ -197,7 +201,10 @@ class _Live:
         ]
         if not inputs:
             return
+        known = len(self._state.channels)
         events = self._decided_on(inputs, batch.first)
+        if len(self._state.channels) < known:
+            self._forgets = batch.last
         self._decided = batch.last
         self._inputs += len(inputs)
         failpoint("router_decided")
@@ -265,11 +272,28 @@ class _Live:
         now = asyncio.get_running_loop().time()
         if not self._inputs or (self._inputs < _SNAPSHOT_AFTER and now < self._snapshot_at):
             return
+        await self._keep()
+        self._snapshot_at = now + _SNAPSHOT_EVERY
+
+    async def _keep(self) -> None:
         await self._producer.drained()
         self._files.write(self._epoch, self._decided, self._state)
         self._floors = [*self._floors, self._decided][-2:]
         self._inputs = 0
-        self._snapshot_at = now + _SNAPSHOT_EVERY
+
+    async def _forget(self, own: Batch) -> None:
+        """Let go of a deleted channel, once all that was said of its end has come back to us.
+
+        Both snapshots are made anew, behind our own last words: the journal needs neither those
+        nor anything before them.
+        """
+        if self._forgets is None or own.position < self._forgets:
+            return
+        self._forgets = None
+        self._decided = own.last  # what lies between is our own
+        self._producer.put([], own.last)
+        await self._keep()
+        await self._keep()
 
     def _report(self) -> None:
         if self._faults.any:

@@ -36,7 +36,16 @@ SHELLS = {
         *("environment", "life", "logbook", "memory", "process", "publishing", "service"),
         *("received", "telling", "holder", "holding", "offspring", "shim", "spool"),
     },
-    "sk_history": {"answers", "indexing", "intake", "opening", "rocks", "service", "sweep"},
+    "sk_history": {
+        "answers",
+        "indexing",
+        "intake",
+        "opening",
+        "rocks",
+        "service",
+        "sweep",
+        "tidying",
+    },
     "sk_gateway": {"browser", "desk", "hub", "server", "service", "transfer", "web"},
     "sk_demo": {"agent"},
     "sk_cli": {

@@ -87,3 +87,18 @@ def test_what_fits_before_the_disk_is_full_is_kept_and_said(
     room[0] = 3
     assert spool.append(b"789") == 3
     assert spool.read(0, 100) == b"0123456789"
+
+
+def test_renewed_it_has_no_byte_on_disk_and_goes_on_at_its_offset(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path), "out", cap=1000, segment=100)
+    spool.append(b"secret" * 30)
+    spool.release(179)
+    spool.renew()
+    assert spool.read(179, 9) == b"t", "what nobody has acknowledged stays"
+    spool.release(180)
+    spool.renew()
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b""]
+    again = Spool(str(tmp_path), "out", cap=1000, segment=100)
+    assert (again.floor, again.head) == (180, 180)
+    spool.append(b"more")
+    assert spool.read(180, 9) == b"more"

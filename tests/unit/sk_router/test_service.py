@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sk_bus.client import BusClient
-from sk_bus.commands import Direct, Open, Send, Shutdown
+from sk_bus.commands import Delete, Direct, Open, Send, Shutdown
 from sk_bus.contract import Producer
 from sk_bus.errors import RefusedError, problem
 from sk_bus.events import MessageDelta, MessageUpdated
@@ -237,6 +237,25 @@ async def test_a_snapshot_stands_in_for_the_journal(tmp_path: Path) -> None:
             assert sent.result.ok
             await w.until(lambda log: any(one.answers == sent.result.value for one in answers(log)))
         assert [n for _, n in w.executor.lines] == [1, 2, 3, 4]
+
+
+@once
+async def test_after_a_deletion_neither_snapshots_nor_the_journal_need_what_was_said(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as w, w.router() as router:
+        await asked(w, "vermillion")
+        log = await w.until(lambda log: bool(answers(log)))
+        gone = await w.client.command(Delete(id="gone", channel=answers(log)[0].channel))
+        assert gone.result.ok
+        while (router.floor or 0) <= gone.seq:  # noqa: ASYNC110  it says nothing when it is done
+            await asyncio.sleep(0)
+        for name in ("router.snapshot", "router.snapshot.1"):
+            assert b"vermillion" not in (tmp_path / name).read_bytes()
+    w.bus.batches[:] = [one for one in w.bus.batches if one.first >= (router.floor or 0)]
+    async with w.router():
+        again = await w.client.command(Direct(id="again", agent=ALICE))
+        assert again.result.ok
 
 
 def channel_of(state: State) -> Any:
