@@ -1,6 +1,7 @@
 """The page as a person sees it: by roles and names, never by classes."""
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
@@ -106,12 +107,15 @@ class Screen:
 
     def answer(self, option: str) -> None:
         """Click an option until the card is gone: just after it appeared it ignores clicks."""
-        button = self.question.get_by_role("button", name=option)
+        self.answered(self.question.get_by_role("button", name=option).click)
+
+    def answered(self, act: Callable[[], None]) -> None:
+        """Do this until the card is gone."""
         for _ in range(90):
-            button.click()
+            act()
             with suppress(AssertionError):
                 return expect(self.question).to_have_count(0, timeout=1_000)
-        raise AssertionError(f"the card ignores {option}")
+        raise AssertionError("the card ignores it")
 
     def await_words(self, count: int) -> None:
         """Wait until the last message holds at least ``count`` numbered words."""

@@ -89,6 +89,7 @@ def test_what_an_agent_says_elsewhere_is_unread_until_it_is_seen(
 ) -> None:
     screen.create("elsewhere", "Demo")
     screen.send("think")
+    expect(screen.last).to_contain_text("I thought about it first")
     screen.await_end()
     screen.create("here", "Slow Poke")
     row = screen.row("elsewhere")

@@ -71,7 +71,7 @@ def test_at_each_random_kill_the_page_ends_with_the_text_of_the_history(
         answers = screen.messages.count() + 1
         screen.send(f"long {WORDS}")
         screen.messages.nth(answers).wait_for()
-        screen.await_words(chance.randrange(1, WORDS - 50))
+        screen.await_words(chance.randrange(2, WORDS - 50))
         instance.kill(victim, signal.SIGKILL)
         screen.await_words(WORDS)
         screen.await_end()

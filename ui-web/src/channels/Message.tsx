@@ -146,6 +146,7 @@ function End({ message }: { message: Message }): JSX.Element | null {
 
 /** A text that was dropped while it waited: nothing is lost, it can be sent again. */
 function NotSent({ message }: { message: Message }): JSX.Element {
+  if (message.error?.id === "taken-back") return <p class="end">{t("message.takenBack")}</p>;
   return (
     <p class="end">
       {t("message.notSent")}

@@ -124,6 +124,7 @@ export const en = {
   "message.retry": "Retry",
   "message.back": "Put back in composer",
   "message.notSent": "not sent",
+  "message.takenBack": "taken back",
   "message.interrupted": "Interrupted: Sidekicks ended in the middle of this answer",
   "message.again": "Send again",
   "message.unread": "The rest can't be loaded: {reason}",

@@ -112,6 +112,7 @@ export const fr = {
   "message.retry": "Réessayer",
   "message.back": "Remettre dans la zone de saisie",
   "message.notSent": "non envoyé",
+  "message.takenBack": "repris",
   "message.interrupted": "Interrompu : Sidekicks s’est arrêté au milieu de cette réponse",
   "message.again": "Envoyer à nouveau",
   "message.unread": "Impossible de charger la suite : {reason}",
