@@ -10,9 +10,9 @@ import pytest
 
 from sk_bus.commands import AddMember, Create, Delete, EditQueued, Prepare, RemoveQueued
 from sk_bus.errors import SidekicksError
-from sk_bus.events import CommandsChanged, PermissionRequested
+from sk_bus.events import CommandsChanged, PermissionRequested, PermissionResolved
 from sk_bus.model import AgentName, ChannelId, Message
-from sk_bus.queries import Commands, Conversation
+from sk_bus.queries import Commands, Conversation, Preview
 from tests.support.conversing import Person, person, text
 from tests.support.instance import TestInstance
 from tests.support.patience import PATIENCE
@@ -30,6 +30,11 @@ agents:
   - name: carol
     command: sk-demo-agent
     env: {SK_DEMO_PACE: "0"}
+  - name: ruled
+    command: sk-demo-agent
+    env: {SK_DEMO_PACE: "0"}
+    permissions:
+      - {kind: execute, command: "rm -r /demo/*", answer: reject_once}
 """
 
 
@@ -169,3 +174,38 @@ def test_commands_are_prepared_once_and_known_after_the_next_launch(
     instance.down()
     instance.up()
     assert asyncio.run(prepared("second launch")) == ([], commands)
+
+
+def test_a_rule_of_the_file_answers_and_the_channel_says_so(instance: TestInstance) -> None:
+    async def whole() -> None:
+        async with person(instance.paths) as me:
+            room = await channel(me, "rules")
+            refused = await me.say(room, "@ruled permission")
+            assert "You refused" in text(refused)
+            assert me.asked == []
+            (resolved,) = [one for one in me.events if isinstance(one, PermissionResolved)]
+            assert (resolved.by, resolved.optionId) == ("rule", "reject-once")
+            kept = (await me.bus.query(Conversation(channel=room), timeout=PATIENCE)).value.messages
+            (said,) = [one for one in kept if one.code == "permission-ruled"]
+            assert said.error is not None
+            assert "command: rm -r /demo/*" in said.error.message
+
+    asyncio.run(whole())
+
+
+def test_preview_names_those_who_then_answer(instance: TestInstance) -> None:
+    async def whole() -> None:
+        async with person(instance.paths) as me:
+            room = await channel(me, "previews")
+            words = "@bob and @alice: long 3, @dan"
+            view = (await me.bus.query(Preview(channel=room, text=words), timeout=PATIENCE)).value
+            assert [(one.agent, one.joins) for one in view.answering] == [
+                ("bob", True),
+                ("alice", True),
+            ]
+            assert view.unknown == ("dan",)
+            message = await me.send(room, words)
+            await me.answer(room, message)
+            assert [one.agent for one in me.answers(message)] == ["bob", "alice"]
+
+    asyncio.run(whole())
