@@ -122,7 +122,10 @@ class Screen:
         expect(self.last).to_contain_text(re.compile(rf"\b{count}:[a-z]+"), timeout=PATIENCE)
 
     def await_end(self) -> None:
-        """Wait until nobody is answering."""
+        """Wait until what was said last is answered, and nobody is answering any more."""
+        author = self.page.locator("header strong", has_text=re.compile(r"^(You|Vous)$"))
+        # Just after it was sent nobody answers yet.
+        expect(self.last.filter(has=author)).to_have_count(0, timeout=PATIENCE)
         expect(self.stop).to_have_count(0, timeout=PATIENCE)
 
     def words(self) -> list[str]:
