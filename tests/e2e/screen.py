@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PageTimeoutError
 
 from tests.support import patience
 from tests.support.instance import TestInstance
@@ -107,12 +108,16 @@ class Screen:
 
     def answer(self, option: str) -> None:
         """Click an option until the card is gone: just after it appeared it ignores clicks."""
-        self.answered(self.question.get_by_role("button", name=option).click)
+        button = self.question.get_by_role("button", name=option)
+        self.answered(lambda: button.click(timeout=1_000))
 
     def answered(self, act: Callable[[], None]) -> None:
         """Do this until the card is gone."""
         for _ in range(90):
-            act()
+            with suppress(
+                PageTimeoutError
+            ):  # what was done before was heard, and the card is going
+                act()
             with suppress(AssertionError):
                 return expect(self.question).to_have_count(0, timeout=1_000)
         raise AssertionError("the card ignores it")

@@ -197,7 +197,7 @@ def narrow() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("narrow")
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(batches=BATCHES, actions=ACTIONS)
 def test_whatever_happens_every_wanted_event_arrives_once_in_order(
     batches: list[list[type[Event]]], actions: list[str]

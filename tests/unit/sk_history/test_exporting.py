@@ -166,7 +166,7 @@ def test_exported_imported_and_exported_again_the_bytes_are_the_same() -> None:
     assert shelf.texts.keys() == other.texts.keys() != set()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(size=st.integers(1, 4000), kind=st.sampled_from(["jsonl", "markdown"]))
 def test_pieces_of_any_size_make_the_same_whole(size: int, kind: str) -> None:
     shelf = Shelf()
