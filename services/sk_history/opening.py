@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 from sk_bus import service as harness
 from sk_history import migrating, records
@@ -18,6 +19,7 @@ from sk_history.store import Put, Store, StoreError
 
 _CURSOR = records.meta("cursor")
 _LIFE = records.meta("life")
+_REBUILT = records.meta("rebuilt")
 _AGAIN = 2.0
 
 
@@ -25,14 +27,21 @@ class _ElsewhereError(StoreError):
     """The database is whole, and of no use in this epoch."""
 
 
-async def opened(service: harness.Service) -> Store:
+class Opened(NamedTuple):
+    """A store, and the folder that it lies in."""
+
+    store: Store
+    folder: Path
+
+
+async def opened(service: harness.Service) -> Opened:
     """The store of this epoch; where it can't be had now but is needed, wait for it."""
     directory = Path(service.hello.directory)
     memory = service.instance.run / "history"
     fallback = _fallback(memory, service.hello.epoch)
     if fallback is not None:
         _say(service, _reason(memory))
-        return fallback
+        return Opened(fallback, memory.parent)
     while True:
         try:
             store = _store(directory / "history")
@@ -47,9 +56,29 @@ async def opened(service: harness.Service) -> Store:
             service.log.error("%s; what is said now lasts until the close", error)  # noqa: TRY400
             made = _made(memory, f"{error}; mend that, then stop and start Sidekicks")
             _say(service, _reason(memory))
-            return made
+            return Opened(made, memory.parent)
         _unsay(service)
-        return store
+        return Opened(store, directory)
+
+
+async def lost(service: harness.Service, store: Store) -> bool:
+    """Whether the database is a new one in an epoch that was begun with another; that is said.
+
+    It is said until the epoch ends: what the journal no longer had is missing.
+    """
+    epoch = service.hello.epoch
+    now = store.get(_CURSOR) is None and await _begun(service)
+    if now:
+        store.write([Put(_REBUILT, records.row(epoch))])
+    rebuilt = store.get(_REBUILT)
+    if rebuilt is not None and records.value(rebuilt) == epoch:
+        service.log.error("the database was lost, and made anew from the journal")
+        _say(
+            service,
+            f"the history in {service.hello.directory} was lost and made anew from what the "
+            "journal still had: older messages are missing; bring back a copy of it, or an export",
+        )
+    return now
 
 
 def _store(folder: Path) -> Store:

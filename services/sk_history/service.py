@@ -11,7 +11,7 @@ from pathlib import Path
 from sk_bus import service as harness
 from sk_bus.blobs import BlobStore
 from sk_bus.contract import Heartbeat, Resync
-from sk_bus.events import Kind
+from sk_bus.events import ChannelsChanged, Kind
 from sk_bus.model import Cursor
 from sk_bus.seconds import until_next
 from sk_bus.vocabulary import decoded
@@ -20,7 +20,8 @@ from sk_history import answers, restoring
 from sk_history.fold import READ, Fold
 from sk_history.indexing import Indexer
 from sk_history.intake import Intake
-from sk_history.opening import opened
+from sk_history.opening import lost, opened
+from sk_history.roster import Roster
 from sk_history.store import Store
 from sk_history.tidying import Tidying
 
@@ -43,13 +44,16 @@ def main() -> None:
 
 
 async def _history(service: harness.Service) -> None:
-    store = await opened(service)
+    store, folder = await opened(service)
     fold = Fold(store)
-    directory = Path(service.hello.directory)
+    roster = Roster(folder)
+    if await lost(service, store):
+        fold.apply(ChannelsChanged(channels=roster.read()))
+    # Nothing is answered up to here: who asks early finds the rows in the present epoch.
     cursor = _present(service, store, fold)
-    # No await up to here: a query that came early finds the rows in the present epoch.
+    roster.write(tuple(fold.channels.values()))
     service.advance(cursor.seq)
-    blobs = BlobStore(directory)
+    blobs = BlobStore(Path(service.hello.directory))
     signals = _Signals()
     answers.register(
         service, store, fold, blobs, Intake(service, store, fold, blobs, signals.moved)
@@ -59,6 +63,7 @@ async def _history(service: harness.Service) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_read(service, cursor, waiting))
         tasks.create_task(_write(service, store, fold, waiting, signals))
+        tasks.create_task(_enroll(fold, roster, signals.moved))
         tasks.create_task(_sync(store, fold))
         whole = answers.beginning(blobs)
         tasks.create_task(Indexer(store, fold, whole, signals.moved).run())
@@ -152,6 +157,14 @@ def _apply(fold: Fold, batch: Batch) -> None:
             event = decoded(data)
             if event is not None:
                 fold.apply(event)
+
+
+async def _enroll(fold: Fold, roster: Roster, moved: asyncio.Condition) -> None:
+    """Keep the list of channels beside the database, too."""
+    while True:
+        async with moved:
+            await moved.wait()
+        roster.write(tuple(fold.channels.values()))
 
 
 async def _sync(store: Store, fold: Fold) -> None:

@@ -2,19 +2,15 @@
 
 import asyncio
 import shutil
-import signal
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sk_bus import ids, paths
+from sk_bus import ids
 from sk_bus.blobs import BlobStore
-from sk_bus.client import connect
 from sk_bus.contract import Bus
 from sk_bus.errors import RefusedError
 from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated
@@ -32,10 +28,9 @@ from sk_bus.queries import (
     ListChannels,
     Search,
 )
-from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
 from sk_history import lines
-from tests.support.instance import TestInstance
+from tests.support.pair import Pair, Router, with_pair
 from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
@@ -45,81 +40,6 @@ HERE = ids.channel_id(1)
 CHANNEL = Channel(id=HERE, direct=ALICE, members=(ALICE,))
 KILLS = 6
 SAYING = (TextPart(text="The needle in the hay"),)
-
-
-class Pair:
-    """A bus and a history without a supervisor: the test starts and kills them."""
-
-    def __init__(self, instance: TestInstance) -> None:
-        self.instance = instance
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
-
-    def start(self, *names: str) -> None:
-        for name in names:
-            self.running[name] = subprocess.Popen(
-                [self.instance.bin / f"sk-{name}"],
-                env=self.instance.environment,
-                stderr=(self.instance.directory / f"{name}.err").open("ab"),
-            )
-
-    def kill(self, name: str) -> None:
-        process = self.running.pop(name)
-        process.send_signal(signal.SIGKILL)
-        process.wait(timeout=PATIENCE)
-
-    async def ended(self, name: str) -> int:
-        return await asyncio.to_thread(self.running.pop(name).wait, PATIENCE)
-
-    @asynccontextmanager
-    async def bus(self) -> AsyncIterator[Bus]:
-        async with connect(self.instance.paths) as bus:
-            yield bus
-
-
-def with_pair(test: Any) -> None:
-    async def whole() -> None:
-        with TestInstance() as instance:
-            for directory in (instance.paths.state, instance.paths.run):
-                paths.private(directory)
-            instance.paths.pointer.write_text(str(instance.config))
-            pair = Pair(instance)
-            pair.start("bus", "history")
-            try:
-                async with asyncio.timeout(PATIENCE), pair.bus() as bus:
-                    await test(pair, bus)
-            finally:
-                for name in list(pair.running):
-                    pair.kill(name)
-
-    asyncio.run(whole())
-
-
-class Router:
-    """Says what a router would say."""
-
-    def __init__(self, bus: Bus) -> None:
-        self.bus = bus
-        self.count = 0
-
-    @asynccontextmanager
-    async def speaking(self) -> AsyncIterator["Router"]:
-        self.producer = await self.bus.producer("router")
-        self.count = self.producer.position or 0
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(self.producer.run())
-            yield self
-            await self.producer.drained()
-            running.cancel()
-
-    def say(self, *events: Event) -> None:
-        self.count += 1
-        self.producer.put(list(events), self.count)
-
-    async def said(self, *events: Event) -> int:
-        """Say it, and return the head after it."""
-        self.say(*events)
-        await self.producer.drained()
-        return (await self.bus.hello()).head
 
 
 def begun(seq: int) -> Message:

@@ -42,6 +42,7 @@ SHELLS = {
         "intake",
         "opening",
         "rocks",
+        "roster",
         "service",
         "sweep",
         "tidying",
