@@ -4,9 +4,11 @@ It asks the function that routes, then thinks the answers through one after the 
 starts and waits, and whom a full house would stop. Nothing changes by being asked.
 """
 
+from sk_bus.commands import Send
 from sk_bus.errors import problem
-from sk_bus.model import AgentName, Channel, ChannelId, Problem, WaitingFor
+from sk_bus.model import AgentName, Channel, ChannelId, CommandId, Problem, WaitingFor
 from sk_bus.queries import Answering, Mentioned, PreviewView
+from sk_router import closing
 from sk_router.agents import pool
 from sk_router.channels.mentions import Mention
 from sk_router.channels.routing import room
@@ -18,6 +20,9 @@ from sk_router.state import State
 def preview(state: State, channel: Channel, text: str) -> PreviewView:
     """Who would answer ``text`` now, and what that takes."""
     routed = route(text, room(state, channel))
+    refused = _refused(state, channel)
+    if refused is not None:
+        return PreviewView(answering=(), unknown=routed.unknown, problem=refused)
     house = _House(state, channel.id)
     return PreviewView(
         answering=tuple(
@@ -25,7 +30,7 @@ def preview(state: State, channel: Channel, text: str) -> PreviewView:
             for index, one in enumerate(routed.recipients)
         ),
         unknown=routed.unknown,
-        problem=_closing(state) or routed.problem,
+        problem=routed.problem,
         command=routed.command,
         mentions=_marks(text, routed.mentions),
     )
@@ -83,13 +88,17 @@ def _waits(state: State, channel: ChannelId, agent: AgentName, *, first: bool) -
         return None
     if shown.waitingFor is not None:
         return shown.waitingFor
-    if shown.answering is not None:
-        return WaitingFor(agent=shown.answering, channel=channel)
-    return WaitingFor(agent=agent, channel=claimed) if claimed is not None else None
+    return WaitingFor(agent=shown.answering, channel=channel) if shown.answering else None
 
 
-def _closing(state: State) -> Problem | None:
-    return problem("closing", "Sidekicks is closing") if state.closing else None
+def _refused(state: State, channel: Channel) -> Problem | None:
+    """Why a message would not be accepted now."""
+    sent = Send(id=CommandId(""), channel=channel.id, text="")
+    if (late := closing.refusal(state, sent)) is not None:
+        return late
+    if channel.id in state.deletions:
+        return problem("being-deleted", "the channel is being deleted")
+    return None
 
 
 def _marks(text: str, mentions: tuple[Mention, ...]) -> tuple[Mentioned, ...]:

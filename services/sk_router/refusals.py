@@ -27,7 +27,7 @@ from sk_bus.commands import (
     Stop,
 )
 from sk_bus.errors import problem
-from sk_bus.model import AgentName, Channel, Problem, Text
+from sk_bus.model import AgentName, Channel, Problem
 from sk_router import closing
 from sk_router.channels import naming
 from sk_router.channels.naming import folded
@@ -102,15 +102,13 @@ def _objection(decision: Decision, channel: Channel, command: Command) -> Proble
                 "this message doesn't wait any more: it was answered, taken back or dropped",
             )
         case Send(text=text) | EditQueued(text=text):
-            return _empty(text)
+            return _empty(decision.whole(text))
         case _:
             return None
 
 
-def _empty(text: Text) -> Problem | None:
-    if isinstance(text, str) and not text.strip():
-        return problem("empty-text", "the text is empty")
-    return None
+def _empty(text: str) -> Problem | None:
+    return None if text.strip() else problem("empty-text", "the text is empty")
 
 
 def _no_such_channel(decision: Decision, id_: str) -> Problem:

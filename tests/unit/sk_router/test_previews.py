@@ -2,7 +2,7 @@
 
 import pytest
 
-from sk_bus.commands import Shutdown, Start
+from sk_bus.commands import Delete, Prepare, Shutdown, Start
 from sk_bus.internal import DoStart, DoStop
 from sk_bus.model import AgentName, ChannelId, WaitingFor
 from sk_bus.queries import Answering, Mentioned
@@ -173,10 +173,29 @@ def test_where_nobody_would_answer_it_says_whom_to_mention(
     assert (view.problem.id, message in view.problem.message) == (id_, True)
 
 
-def test_nobody_answers_while_it_closes() -> None:
-    p = Playbook("alice")
-    channel = p.prompted("alice")
+def test_nobody_answers_where_a_message_would_be_refused() -> None:
+    p = Playbook("alice", "bob")
+    alices = p.prompted("alice")
+    channel = p.channel("ops", "alice", "bob")
+    p.send(channel, "@bob go")
+    p.opened("bob", "b1")
+    p.command(Delete, channel=channel)
+    assert why_not(p, channel) == "being-deleted"
+    assert why_not(p, alices) is None
     p.command(Shutdown)
+    assert why_not(p, alices) == "closing"
+
+
+def why_not(p: Playbook, channel: ChannelId) -> str | None:
     view = preview(p.state, p.state.channels[channel], "hello")
-    assert view.problem is not None
-    assert view.problem.id == "closing"
+    assert (view.problem is None) == bool(view.answering)
+    return view.problem.id if view.problem is not None else None
+
+
+def test_one_that_is_being_prepared_here_is_not_waited_for() -> None:
+    p = Playbook("alice", "bob")
+    channel = p.channel("ops", "alice")
+    elsewhere = p.channel("other", "alice")
+    p.command(Prepare, channel=channel)
+    assert shown(p, channel, "hello") == [("alice",)]
+    assert shown(p, elsewhere, "hello") == [("alice", "waits for alice")]

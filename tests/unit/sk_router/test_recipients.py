@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import pytest
 
 from sk_bus.commands import Send, Stop
-from sk_bus.events import MessageUpdated
+from sk_bus.events import CommandResult, MessageUpdated
 from sk_bus.model import AgentName, Channel, ChannelId, CommandId
 from sk_router.decide import decide
 from sk_router.decision import Input
@@ -211,3 +211,15 @@ def test_a_long_text_is_routed_by_all_of_it(end: str) -> None:
         assert decision.whole(turn.text).startswith("/review and long long")
     else:
         assert turn.text == blob
+
+
+def test_a_long_text_without_a_word_is_refused() -> None:
+    p = Playbook("alice")
+    channel = p.channel("ops", "alice")
+    text = "\n" * 20_000
+    blob = reference(text)
+    command = Send(id=CommandId("c"), channel=channel, text=blob)
+    decision = decide(p.state, [Input(10**6, 0, 10**9, command)], {blob.sha256: text}.get)
+    (result,) = [one for one in decision.events if isinstance(one, CommandResult)]
+    assert result.problem is not None
+    assert result.problem.id == "empty-text"
