@@ -1,16 +1,13 @@
 """What a person meets at a terminal: questions, colours, and nothing that an agent could forge."""
 
 import os
-import pty
 import re
-import select
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.instance import TestInstance, running
-from tests.support.patience import PATIENCE
+from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.process
 
@@ -19,47 +16,6 @@ pytestmark = pytest.mark.process
 def shared() -> Iterator[TestInstance]:
     with running() as instance:
         yield instance
-
-
-class Terminal:
-    """A program on a terminal of its own."""
-
-    def __init__(self, instance: TestInstance, *arguments: str) -> None:
-        self._ours, theirs = pty.openpty()
-        self.process = subprocess.Popen(
-            instance.command(*arguments),
-            env=instance.environment | {"TERM": "xterm", "COLUMNS": "80"},
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-        )
-        os.close(theirs)
-        self.shown = ""
-
-    def until(self, pattern: str, timeout: float = PATIENCE) -> str:
-        """Read until ``pattern`` has been shown, or the program ends."""
-        while not re.search(pattern, self.shown):
-            assert select.select([self._ours], [], [], timeout)[0], f"only:\n{self.shown}"
-            try:
-                data = os.read(self._ours, 65536)
-            except OSError:  # the program has ended
-                break
-            self.shown += data.decode(errors="replace")
-        return self.shown
-
-    def type(self, text: str) -> None:
-        os.write(self._ours, text.encode())
-
-    def ended(self) -> int:
-        """Read until the program ends; its exit code."""
-        self.until(r"(?!)")
-        return self.process.wait(timeout=PATIENCE)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self._ours)
 
 
 @pytest.fixture
@@ -71,9 +27,9 @@ def send(shared: TestInstance) -> Iterator[Terminal]:
 
 def test_a_request_for_leave_is_asked_and_answered_by_its_number(send: Terminal) -> None:
     send.until(r"number\?")
-    send.type("99\n")
+    send.keys("99\n")
     send.until("a number from 1 to")
-    send.type("1\n")
+    send.keys("1\n")
     assert send.ended() == 0, send.shown
     assert re.search(r"\(by cli\)", send.shown)
 

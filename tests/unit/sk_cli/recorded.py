@@ -272,7 +272,7 @@ OUTCOMES: dict[type, Any] = {
     Start: None,
     Stop: None,
     Restart: FAILED,
-    Open: None,
+    Open: {"already": False},
 }
 
 
