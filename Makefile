@@ -8,7 +8,7 @@ SOURCES := bus services cli tests deploy
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: chaos-page help up down status ui test check gen chaos bench lock
+.PHONY: chaos-page help up down status ui test check gen chaos bench screenshots lock
 
 help:
 	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
@@ -21,6 +21,7 @@ help:
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
 	@echo 'make chaos-page       the same before an open page: KILLS=50 SEED=1'
 	@echo 'make bench            measure, each figure beside its yardstick'
+	@echo 'make screenshots      take a picture of every screen of the page (ONLY="bus search": of some)'
 	@echo 'make lock             resolve the lock files anew (needs uv)'
 
 up:
@@ -68,6 +69,11 @@ bench:
 	@deploy/prepare dev
 	@$(PY) deploy/page.py build --optional
 	$(PY) -m tests.bench
+
+screenshots:
+	@deploy/prepare dev
+	@$(PY) deploy/page.py build
+	$(PY) -m tests.screenshots$(if $(ONLY), --only $(ONLY))
 
 LOCK := uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11

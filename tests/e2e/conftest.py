@@ -29,8 +29,8 @@ agents:
     env:
       SK_DEMO_PACE: easy
 """
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_FLAGS = (
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -56,9 +56,9 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
     try:
-        started = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))
+        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
     except Error as error:
         pytest.skip(f"no Chromium: install it, or run `playwright install chromium` ({error})")
     yield started

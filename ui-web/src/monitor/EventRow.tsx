@@ -41,7 +41,12 @@ export class EventRow extends Base<Props, { open: boolean }> {
           <span class="event-summary">{summary(row)}</span>
         </button>
         {open && (
-          <pre class="event-json" tabIndex={0} aria-label={t("bus.json")}>
+          <pre
+            class="event-json"
+            tabIndex={0}
+            aria-label={t("bus.json")}
+            ref={(element) => element?.scrollIntoView({ block: "nearest" })}
+          >
             {run.length === 1 ? JSON.stringify(event, null, 2) : opened(row)}
           </pre>
         )}
