@@ -13,15 +13,22 @@ from unicodedata import normalize
 # What ends a simple command, or brings in another one's output or a file.
 _WITHIN_COMMAND = r"[^;&|<>()`\n\r]"
 _WITHIN_FOLDER = r"[^/]"
+_SIGN = re.compile(r"\*+|\[[^\]]+\]|.", re.DOTALL)
 _LONGEST = 4_000
 
 
 def path_fits(path: str, glob: str, folder: str) -> bool:
     """Whether ``path`` fits ``glob``; both count from ``folder`` where they aren't absolute.
 
-    ``..`` is resolved before, so that it leads out of nothing.
+    ``..`` is resolved before, so that it leads out of nothing. The folder is no glob.
     """
-    return _segments_fit(_segments(path, folder), _segments(glob, folder))
+    names = _segments(path if path.startswith("/") else f"{folder}/{path}")
+    if glob.startswith("/"):
+        return _segments_fit(names, _segments(glob))
+    start, rest = _segments(folder), _segments(glob)
+    while rest and rest[0] == "..":
+        start, rest = start[:-1], rest[1:]
+    return names[: len(start)] == start and _segments_fit(names[len(start) :], rest)
 
 
 def command_fits(command: str, glob: str) -> bool:
@@ -30,9 +37,8 @@ def command_fits(command: str, glob: str) -> bool:
     return len(command) <= _LONGEST and _command(glob.strip()).fullmatch(command) is not None
 
 
-def _segments(path: str, folder: str) -> list[str]:
-    absolute = normpath(path if path.startswith("/") else f"{folder}/{path}")
-    return [one for one in normalize("NFC", absolute).split("/") if one]
+def _segments(path: str) -> list[str]:
+    return [one for one in normalize("NFC", normpath(path)).split("/") if one not in ("", ".")]
 
 
 def _segments_fit(names: list[str], globs: list[str]) -> bool:
@@ -55,26 +61,33 @@ def _segments_fit(names: list[str], globs: list[str]) -> bool:
 
 @lru_cache(maxsize=512)
 def _segment(glob: str) -> re.Pattern[str]:
-    pieces = re.split(r"\*+", glob)
-    return re.compile(
-        _run([_fixed(one, _WITHIN_FOLDER) for one in pieces], _WITHIN_FOLDER, last=True), re.DOTALL
-    )
+    pieces = [piece for run in _runs(glob, _WITHIN_FOLDER) for piece in run]
+    return re.compile(_run(pieces, _WITHIN_FOLDER, last=True), re.DOTALL)
 
 
 @lru_cache(maxsize=512)
 def _command(glob: str) -> re.Pattern[str]:
-    """Runs of pieces with ``*`` between them, and ``**`` between the runs."""
-    runs = [
-        [_fixed(piece, _WITHIN_COMMAND) for piece in run.split("*")]
-        for run in re.split(r"\*\*+", glob)
-    ]
-    made = _run(runs[0], _WITHIN_COMMAND, last=len(runs) == 1)
-    for run in runs[1:-1]:
+    first, *runs = _runs(glob, _WITHIN_COMMAND)
+    made = _run(first, _WITHIN_COMMAND, last=not runs)
+    for run in runs[:-1]:
         # The first place where a run fits is as good as any: what follows may begin anywhere.
         made += f"(?>.*?{_run(run, _WITHIN_COMMAND, last=False)})"
-    if len(runs) > 1:
+    if runs:
         made += f".*{_run(runs[-1], _WITHIN_COMMAND, last=True)}"
     return re.compile(made, re.DOTALL)
+
+
+def _runs(glob: str, within: str) -> list[list[str]]:
+    """Pieces with ``*`` between them, in runs with ``**`` between those."""
+    runs = [[""]]
+    for sign in _SIGN.findall(glob):
+        if sign[0] != "*":
+            runs[-1][-1] += _one(sign, within)
+        elif sign == "*":
+            runs[-1].append("")
+        else:
+            runs.append([""])
+    return runs
 
 
 def _run(pieces: list[str], within: str, *, last: bool) -> str:
@@ -85,23 +98,15 @@ def _run(pieces: list[str], within: str, *, last: bool) -> str:
     return f"{made}{within}*{rest[-1]}" if last and rest else made
 
 
-def _fixed(piece: str, within: str) -> str:
-    """A piece without stars: ``?`` is one character, ``[a-c]`` and ``[!a-c]`` are one of some."""
-    made = ""
-    at = 0
-    while at < len(piece):
-        end = piece.find("]", at + 2)
-        if piece[at] == "?":
-            made += within
-        elif piece[at] == "[" and end > 0:
-            inner = piece[at + 1 : end]
-            negated = inner[0] in "!^" and len(inner) > 1
-            made += f"(?={within})[{'^' if negated else ''}{_members(inner[negated:])}]"
-            at = end
-        else:
-            made += re.escape(piece[at])
-        at += 1
-    return made
+def _one(sign: str, within: str) -> str:
+    """One character: ``?`` is any, ``[a-c]`` one of some, ``[!a-c]`` one of the others."""
+    if sign == "?":
+        return within
+    if len(sign) == 1:
+        return re.escape(sign)
+    inner = sign[1:-1]
+    negated = inner[0] in "!^" and len(inner) > 1
+    return f"(?={within})[{'^' if negated else ''}{_members(inner[negated:])}]"
 
 
 def _members(inner: str) -> str:

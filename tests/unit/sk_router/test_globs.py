@@ -35,6 +35,11 @@ FOLDER = "/home/me/project"
         ("/elsewhere/src/a.py", "src/*", False),
         ("/p//a", "/p/*", True),
         ("//p/a", "/p/*", True),
+        ("/p/a*b", "/p/a[*]b", True),
+        ("/p/axb", "/p/a[*]b", False),
+        ("/home/me/other/a", "../other/*", True),
+        ("/home/me/project", ".", True),
+        ("/anywhere", "../../../../*", True),
     ],
 )
 def test_a_path_fits(path: str, glob: str, fits: bool) -> None:
@@ -48,6 +53,11 @@ def test_dots_lead_out_of_no_glob(path: str) -> None:
     assert not path_fits(path, "/p/**", FOLDER)
     assert not path_fits(path, "src/**", FOLDER)
     assert not path_fits(path, "**", FOLDER)
+
+
+def test_the_folder_is_no_glob() -> None:
+    assert path_fits("/me/[x]*/a", "*", "/me/[x]*")
+    assert not path_fits("/me/xy/a", "*", "/me/[x]*")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +75,8 @@ def test_dots_lead_out_of_no_glob(path: str) -> None:
         ("ls -l", "ls -?", True),
         ("make test", "make [!c]*", True),
         ("make clean", "make [!c]*", False),
+        ("ls *.py", "ls [*].py", True),
+        ("ls a.py", "ls [*].py", False),
         ("npm run x && npm run y", "npm run **", True),
         ("cd /p && git log", "cd ** && git log", True),
         ("x;y z;y q", "**;y*", True),
