@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import logging
 import os
 import secrets
 import socket
@@ -67,7 +68,13 @@ async def serve(app: "ASGIApp", listener: socket.socket) -> None:
         server_header=False,
         proxy_headers=False,
     )
+    logging.getLogger("uvicorn.error").addFilter(is_failure)
     await _Server(config).serve(sockets=[listener])
+
+
+def is_failure(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn's is one. That our own end cuts connections off is none."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], asyncio.CancelledError)
 
 
 def listening(instance: Instance) -> socket.socket:

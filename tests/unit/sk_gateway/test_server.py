@@ -1,13 +1,14 @@
 """What the page connects to."""
 
 import asyncio
+import logging
 import socket
 from pathlib import Path
 
 import pytest
 
 from sk_bus import paths
-from sk_gateway.server import listening
+from sk_gateway.server import is_failure, listening
 
 
 def test_small_frames_go_out_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +33,15 @@ def test_small_frames_go_out_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return option
 
     assert asyncio.run(accepted()) != 0
+
+
+@pytest.mark.parametrize(
+    ("raised", "failure"),
+    [(asyncio.CancelledError(), False), (ValueError("x"), True), (None, True)],
+)
+def test_connections_that_our_own_end_cuts_off_are_no_failure(
+    raised: BaseException | None, *, failure: bool
+) -> None:
+    info = None if raised is None else (type(raised), raised, None)
+    record = logging.LogRecord("uvicorn.error", logging.ERROR, "", 0, "said", None, info)
+    assert is_failure(record) is failure

@@ -1,0 +1,62 @@
+"""Going on with another configuration file from the page, in mid answer, and back."""
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.screen import Screen
+from tests.support.instance import TestInstance
+
+
+def open_file(page: Page, path: str) -> None:
+    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("combobox", name="Path").fill(path)
+    page.get_by_role("combobox", name="Path").press("Enter")
+    question = page.get_by_role("group", name=f"Open {path}?")
+    question.get_by_role("button", name="Open", exact=True).click()
+
+
+def is_answering(screen: Screen) -> None:
+    """Behind the answer there may stand a word on the memory of its agent."""
+    log = screen.page.get_by_role("log", name="Messages")
+    expect(log.get_by_text("30:kelp").last).to_be_visible()
+
+
+def test_the_page_goes_on_with_the_other_files_channels_and_comes_back(
+    screen: Screen, page: Page, context: BrowserContext, instance: TestInstance
+) -> None:
+    other = instance.directory / "other.yaml"
+    other.write_text("agents: [{name: zoe, title: Zoë, command: sk-demo-agent}]")
+    screen.talk_to("Demo")
+    screen.send("long 20000")
+    is_answering(screen)
+    second = Screen(context.new_page(), instance)
+    second.open()
+
+    open_file(page, str(other))
+    for one in (screen, second):
+        expect(one.row("Zoë")).to_be_visible()
+        expect(one.row("Demo")).to_have_count(0)
+    screen.talk_to("Zoë")
+    screen.send("hello")
+    expect(screen.last).to_contain_text("demo agent of Sidekicks")
+
+    open_file(page, str(instance.config))
+    for one in (screen, second):
+        expect(one.row("Demo")).to_be_visible()
+        expect(one.row("Zoë")).to_have_count(0)
+    screen.talk_to("Demo")
+    expect(screen.last).to_contain_text("long 20000")
+
+
+def test_a_file_that_cant_be_opened_is_said_and_nothing_stops(
+    screen: Screen, page: Page, instance: TestInstance
+) -> None:
+    screen.talk_to("Demo")
+    screen.send("long 20000")
+    is_answering(screen)
+    open_file(page, str(instance.directory / "none.yaml"))
+    expect(page.get_by_role("alert").filter(has_text="there is no file")).to_be_visible()
+    open_file(page, str(instance.config))
+    expect(page.get_by_text("Opening", exact=False)).to_have_count(0)
+    screen.talk_to("Demo")
+    screen.stop.click()
+    expect(screen.stop).to_have_count(0)
