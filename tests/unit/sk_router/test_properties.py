@@ -100,8 +100,10 @@ SAYING = st.sampled_from(
 ROOM_STEP = st.one_of(
     st.tuples(st.just("say"), ROOM, SAYING),
     st.tuples(st.just("say"), ROOM, SAYING),
+    st.tuples(st.just("say"), ROOM, SAYING),
     st.tuples(st.just("discuss"), ROOM, SAYING),
-    st.tuples(st.just("discuss"), ROOM, SAYING),
+    st.tuples(st.just("go on"), ROOM, st.integers(1, 9)),
+    st.tuples(st.just("go on"), ROOM, st.integers(1, 9)),
     st.tuples(st.just("join"), ROOM, WHO),
     st.tuples(st.just("leave"), ROOM, WHO),
     st.tuples(st.just("stop room"), ROOM),

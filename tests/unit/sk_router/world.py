@@ -22,7 +22,12 @@ from sk_bus.commands import (
     Send,
     Shutdown,
 )
-from sk_bus.events import CommandResult, PermissionRequested, PermissionResolved
+from sk_bus.events import (
+    CommandResult,
+    MessageUpdated,
+    PermissionRequested,
+    PermissionResolved,
+)
 from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn, SessionChanged
 from sk_bus.model import AgentName
 from tests.support.playbook import (
@@ -32,6 +37,7 @@ from tests.support.playbook import (
     configured,
     permission,
 )
+from tests.unit.sk_router.told import Told
 
 NAMES = ("alice", "bob", "carol")
 # Of an earlier session, one takes up the thread, one reads it again, one knows nothing.
@@ -61,6 +67,8 @@ class World:
         self.rooms: dict[str, str] = {}
         self.deleted: list[str] = []
         self.bound: dict[tuple[str, int, str], tuple[str, str]] = {}
+        self.told = Told()
+        self._texts = 0
         self._seen = 0
 
     # --- what is published ------------------------------------------------------------------
@@ -84,6 +92,9 @@ class World:
                     self.turns.add(name)
                 case SessionChanged():
                     self._bind(event)
+                    self.told.session(event)
+                case MessageUpdated(message=message):
+                    self.told.message(message)
                 case DoTurn(agent=name):
                     self.turns.discard(name)
                 case PermissionRequested():
@@ -125,6 +136,9 @@ class World:
             open_ = self.unanswered[key]
             if frame["method"] == "session/prompt":
                 assert "session/prompt" not in open_.values(), "two prompts in flight"
+                place = self.bound[*key, frame["params"]["sessionId"]]
+                texts = [block["text"] for block in frame["params"]["prompt"]]
+                self.told.prompt(place, [one for one in texts if isinstance(one, str)])
             open_[event.n] = frame["method"]
             if frame["method"] in ("session/load", "session/resume", "session/prompt"):
                 self.sessions[key].append(frame["params"]["sessionId"])
@@ -200,10 +214,9 @@ class World:
                 self._say(room, text)
             case ("discuss", room, text):
                 self._say(room, text)
-                for name in NAMES * 3:
-                    self._serve(name)
-                    self._answer(name)
-                    self.p.passes(300)
+                self._go_on(9)
+            case ("go on", _, turns):
+                self._go_on(turns)
             case ("join", room, name):
                 self._command(AddMember, channel=self._room(room), agent=AgentName(name))
             case ("leave", room, name):
@@ -214,7 +227,8 @@ class World:
                 self._command(Prepare, channel=self._room(room))
             case ("edit", room, index, text):
                 for waiting in self._waiting(room)[index : index + 1]:
-                    fields = {"channel": self._room(room), "messageId": waiting, "text": text}
+                    edited = self._numbered(text)
+                    fields = {"channel": self._room(room), "messageId": waiting, "text": edited}
                     self._command(EditQueued, **fields)
             case ("take back", room, index):
                 for waiting in self._waiting(room)[index : index + 1]:
@@ -236,6 +250,13 @@ class World:
             assert self.p.said[-1] == result or isinstance(self.p.said[-1], CommandResult)
         return result
 
+    def _go_on(self, turns: int) -> None:
+        """Let agents answer, each in its turn."""
+        for name in (NAMES * 3)[:turns]:
+            self._serve(name)
+            self._answer(name)
+            self.p.passes(300)
+
     def _room(self, room: str) -> str:
         """The named channel, made where there is none."""
         if room not in self.rooms:
@@ -245,10 +266,14 @@ class World:
         return self.rooms[room]
 
     def _say(self, room: str, text: str) -> None:
-        sent = self._command(Send, channel=self._room(room), text=text)
+        sent = self._command(Send, channel=self._room(room), text=self._numbered(text))
         assert sent is not None
         if sent.ok:
             self.accepted.append(sent.value)
+
+    def _numbered(self, text: str) -> str:
+        self._texts += 1
+        return f"{text} #{self._texts}"
 
     def _waiting(self, room: str) -> list[str]:
         talk = self.p.state.talks.get(self._room(room))
@@ -260,7 +285,7 @@ class World:
             name in self.alive
             and "session/prompt" in self.unanswered[name, self.alive[name]].values()
         ):
-            self.p.updates(name, chunk("so"), session=self._sessions(name)[-1])
+            self.p.updates(name, chunk(self._numbered("so")), session=self._sessions(name)[-1])
             self._respond(name, well=True)
             self.look()
 
