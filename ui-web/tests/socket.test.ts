@@ -309,6 +309,15 @@ describe("a text that is sent", () => {
     expect(outbox.entries.value).toEqual([]);
   });
 
+  it("is known as accepted by the event, before the answer to the call comes", () => {
+    const first = connected();
+    const outbox = new Outbox(store, localStorage);
+    outbox.send(CHANNEL, "hello");
+    const id = first.calls("Send")[0]?.command ?? "";
+    first.events({ seq: 101, ts: 0, type: "cmd:result", data: { id, ok: true, value: ANSWER } });
+    expect(outbox.entries.value).toMatchObject([{ message: ANSWER }]);
+  });
+
   it("outlives a reload of the page, with its id", () => {
     const first = connected();
     new Outbox(store, localStorage).send(CHANNEL, "hello");

@@ -29,7 +29,15 @@ export class Outbox {
   constructor(
     private readonly store: Store,
     private readonly storage: Storage,
-  ) {}
+  ) {
+    // The result stands behind the message itself: heard here, both are seen at once, and the text
+    // never stands there twice while the answer to the call is on its way.
+    store.onEvent((event) => {
+      if (event.type !== "cmd:result" || !event.data.ok) return;
+      const entry = this.entries.peek().find(({ id }) => id === event.data.id);
+      if (entry?.message === null) this.amend(entry.id, { message: String(event.data.value) });
+    });
+  }
 
   /** Take up what an earlier life of this page left. */
   restore(now: number): void {

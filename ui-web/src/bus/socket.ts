@@ -8,7 +8,7 @@ const PING_EVERY = 4_000;
 const WELCOME_WITHIN = 8_000;
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 8_000;
-const WANTED: readonly Wanted[] = ["public", "delta", "log"];
+const WANTED: readonly Wanted[] = ["public", "delta", "log", "result"];
 
 export type Link =
   | { state: "connecting"; since: number }

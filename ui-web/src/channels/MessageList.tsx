@@ -131,7 +131,10 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
   }, [messages, looks, held, first]);
 
   const rows = shown(messages, first);
-  const outgoing = outbox.entries.value.filter((entry) => entry.channel === channel);
+  const there = new Set(messages.map(({ id }) => id));
+  const outgoing = outbox.entries.value.filter(
+    (entry) => entry.channel === channel && !there.has(entry.message ?? ""),
+  );
   const arrived = held ? 0 : newerThan(messages, seen);
   const whole = !more && indexOf(messages, first) === 0;
   return (
