@@ -3,14 +3,16 @@
 None is ever recorded again. ``router-log-1.jsonl`` is of the first router: it ends in the middle
 of an answer of alice, with a permission open and a message queued; bob was stopped. In
 ``router-log-2.jsonl`` alice is taking her session up and still tells of the past; bob has lost his
-memory, and was sent a command since.
+memory, and was sent a command since. In ``router-log-3.jsonl`` alice answers in a channel, bob is
+to follow, and two messages wait, one of them for carol, who was stopped; carol is being prepared in
+another channel, and a third one, where bob answers, is being deleted.
 """
 
 import json
 from pathlib import Path
 
 from sk_bus.commands import AnswerPermission
-from sk_bus.events import MessageUpdated, PermissionResolved
+from sk_bus.events import CommandResult, MessageUpdated, PermissionResolved
 from sk_bus.model import AgentState
 from sk_bus.vocabulary import decoded
 from sk_router.decide import decide
@@ -100,6 +102,32 @@ def test_a_memory_that_was_lost_is_told_with_the_next_message() -> None:
     past, message = prompt(p, "bob")
     assert message == "which fruit?"
     assert ("remember pears" in past, "compacted" in past) == (True, False)
+
+
+def test_a_channel_goes_on_with_its_round_its_queue_and_what_each_has_seen() -> None:
+    p = read(3)
+    (channel,) = p.state.rounds
+    p.replies("alice", "4711.", "a1")
+    p.answers("bob", 5, {"stopReason": "cancelled"})
+    assert [one.name for one in p.state.channels.values()] == ["ops", "lab"]
+    p.passes(300)
+    past, message, _ = prompt(p, "bob")
+    assert message == "@alice @bob what is the code?"
+    assert [each in past for each in ("is 4711", "Noted.", "It is 4711.", "compact")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    p.replies("bob", "The same.", "b1")
+    assert p.codes() == [("agent-joined", "carol"), ("agent-unavailable", "carol")]
+    p.passes(300)
+    assert prompt(p, "bob")[-2] == "@bob what was the code?"
+    p.opened("carol", "c1")
+    assert [one.value for one in p.of(CommandResult)] == [
+        {"opened": ["carol"], "skipped": [], "failed": []}
+    ]
+    assert list(p.state.talks) == [channel]
 
 
 def test_an_event_of_newer_code_is_passed_over() -> None:
