@@ -4,6 +4,9 @@ It asks the function that routes, then thinks the answers through one after the 
 starts and waits, and whom a full house would stop. Nothing changes by being asked.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sk_bus.commands import Send
 from sk_bus.errors import problem
 from sk_bus.model import AgentName, Channel, ChannelId, CommandId, Problem, WaitingFor
@@ -12,14 +15,15 @@ from sk_router import closing
 from sk_router.agents import pool
 from sk_router.channels.mentions import Mention
 from sk_router.channels.routing import room
-from sk_router.recipients import Route, route
+from sk_router.recipients import Room, Route, route
 from sk_router.records import Life, Talk
 from sk_router.state import State
+from sk_router.texts import head
 
 
 def preview(state: State, channel: Channel, text: str) -> PreviewView:
     """Who would answer ``text`` now, and what that takes."""
-    routed = route(text, room(state, channel))
+    routed = route(text, _foreseen(state, channel))
     refused = _refused(state, channel)
     if refused is not None:
         return PreviewView(answering=(), unknown=routed.unknown, problem=refused)
@@ -34,6 +38,28 @@ def preview(state: State, channel: Channel, text: str) -> PreviewView:
         command=routed.command,
         mentions=_marks(text, routed.mentions),
     )
+
+
+def _foreseen(state: State, channel: Channel) -> Room:
+    """The channel as it will be when what is under way and what waits there has been answered."""
+    now = room(state, channel)
+    talk, round_ = state.talks.get(channel.id) or Talk(), state.rounds.get(channel.id)
+    if talk.turn is not None:
+        now = _after(now, (talk.turn.agent,))
+    if round_ is not None:
+        now = _after(now, round_.then)
+    for message in talk.queue:
+        routed = route(head(state.waiting[message].text), now)
+        members = (*now.channel.members, *routed.joins)
+        joined = replace(now, channel=replace(now.channel, members=members))
+        now = _after(joined, routed.recipients)
+    return now
+
+
+def _after(now: Room, agents: Sequence[AgentName]) -> Room:
+    """The room when the agents have answered one after the other."""
+    last_first = tuple(dict.fromkeys([*reversed(agents), *now.answered]))
+    return replace(now, answered=last_first)
 
 
 class _House:

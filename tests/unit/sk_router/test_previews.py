@@ -199,3 +199,19 @@ def test_one_that_is_being_prepared_here_is_not_waited_for() -> None:
     p.command(Prepare, channel=channel)
     assert shown(p, channel, "hello") == [("alice",)]
     assert shown(p, elsewhere, "hello") == [("alice", "waits for alice")]
+
+
+def test_a_message_behind_others_is_for_whom_it_will_be_then() -> None:
+    p = Playbook("alice", "bob", "carol")
+    channel = p.channel("ops", "alice", "bob")
+    p.send(channel, "@bob @alice go")
+    assert shown(p, channel, "and?") == [("alice", "starts", "waits for bob")]
+    p.send(channel, "@carol too")
+    assert shown(p, channel, "and?") == [("carol", "starts", "waits for bob")]
+    last = p.send(channel, "and?")
+    for agent in ("bob", "alice", "carol"):
+        p.opened(agent, f"of-{agent}")
+        p.replies(agent, "done", f"of-{agent}")
+        p.passes(300)
+    p.replies("carol", "done again", "of-carol")
+    assert p.answered(last) == [("carol", "end_turn")]

@@ -410,3 +410,19 @@ def test_a_definition_that_changes_leaves_the_rounds_alone() -> None:
     p.opened("bob", "b1")
     p.replies("bob", "two", "b1")
     assert p.answered(message) == [("alice", "end_turn"), ("bob", "end_turn")]
+
+
+def test_one_that_waits_for_quiet_is_not_overtaken() -> None:
+    p = Playbook("alice")
+    one, two = p.channel("one", "alice"), p.channel("two", "alice")
+    p.send(one, "first")
+    p.opened("alice", "s1")
+    p.replies("alice", "done", "s1")
+    p.send(one, "second")
+    p.send(two, "third")
+    assert p.prompts("alice") == ["first"]
+    p.passes(300)
+    assert p.prompts("alice") == ["first", "second"]
+    p.replies("alice", "done", "s1")
+    p.answers("alice", p.last_n("alice"), {"sessionId": "s2"})
+    assert p.prompts("alice") == ["first", "second", "third"]
