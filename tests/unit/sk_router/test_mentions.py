@@ -76,6 +76,12 @@ def found(text: str) -> tuple[str, ...]:
         ("npm i @bob/pkg", ()),
         ("@bob/", ("bob",)),
         ("@chief-khaliq", ()),
+        # anything in code, and a URL, is no mention
+        ("`@bob` and ``@bob ` @bob``", ()),
+        ("```\n@bob\n```\n@alice", ("alice",)),
+        ("~~~~\n```\n@bob\n~~~\n@bob", ()),
+        ("````\n``` `\n@bob\n````\n@alice", ("alice",)),
+        ("https://x/@bob/1 and https://x.y/?u=@bob, @alice", ("alice",)),
         # before the @ stands no letter, no digit, no . % + - / \
         (".@bob %@bob +@bob -@bob /@bob", ()),
         (r"\@bob", ()),
