@@ -1,6 +1,7 @@
 """The real sk-history beside a real sk-bus: killed under load, and in a second life of the log."""
 
 import asyncio
+import resource
 import shutil
 import subprocess
 from dataclasses import replace
@@ -90,6 +91,28 @@ def test_killed_under_load_it_loses_nothing_and_doubles_nothing() -> None:
                 (message,) = (await conversation(bus, head)).messages
                 assert message.rev == rev
                 assert message.parts == (TextPart(text=text_up_to(rev)),)
+
+    with_pair(test)
+
+
+def test_a_full_disk_ends_it_and_once_there_is_room_nothing_is_missing() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        answer = begun(10)
+        async with Router(bus).speaking() as router:
+            head = await router.said(ChannelsChanged(channels=(CHANNEL,)), update(answer))
+            await conversation(bus, head)
+            # No file of its may grow any more; to a program that is as a disk that is full.
+            full = (20_000, 20_000)
+            resource.prlimit(pair.running["history"].pid, resource.RLIMIT_FSIZE, full)
+            for rev in range(1, 501):
+                head = await router.said(piece(answer, rev))
+            assert await pair.ended("history") != 0
+            log = (pair.instance.directory / "history.err").read_text()
+            assert "history failed" in log
+            assert "File too large" in log
+            pair.start("history")
+            (message,) = (await conversation(bus, head)).messages
+            assert (message.rev, message.parts) == (500, (TextPart(text=text_up_to(500)),))
 
     with_pair(test)
 
