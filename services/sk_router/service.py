@@ -151,7 +151,7 @@ class _Live:
         self._decided = recovered.decided
         self._floors = recovered.floors[-2:]
         self._blobs = BlobStore(Path(service.hello.directory))
-        self._texts = lru_cache(maxsize=8)(self._blobs.text)
+        self._texts = lru_cache(maxsize=32)(self._blobs.text)
         self._faults = Faults(Path(service.hello.directory), recovered.epoch)
         self._inputs = 0
         # The input that deleted a channel, while a snapshot or the journal may still hold that.

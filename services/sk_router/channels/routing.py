@@ -13,7 +13,7 @@ from sk_router.records import Answerers, Queued
 from sk_router.state import State
 
 # A message that waits is routed after every input, and nearly always as before.
-_route = lru_cache(maxsize=32)(route)
+_route = lru_cache(maxsize=256)(route)
 
 
 def room(state: State, channel: Channel, gone: Iterable[str] = ()) -> Room:
