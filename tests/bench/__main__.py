@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.support.instance import ROOT
 
-MEASUREMENTS = ("sdk", "latency", "flood", "standing", "bus", "history", "search")
+MEASUREMENTS = ("sdk", "latency", "flood", "standing", "bus", "history", "search", "page")
 
 Figures = dict[str, Any]
 
@@ -165,6 +165,39 @@ ROWS = (
         lambda m: f"{m['search']['database / text']} ×",
         lambda m: f"the text: {m['search']['bytes of text'] / 1e6:.0f} MB",
         lambda m: m["search"]["database / text"] <= 1.5,
+    ),
+    Row(
+        "the page's first load, gzip",
+        "≤ 110 kB",
+        ("page",),
+        lambda m: f"{m['page']['first_load_bytes'] / 1000:.1f} kB",
+        lambda _: "nothing: 0 kB",
+        lambda m: m["page"]["first_load_bytes"] <= 110_000,
+    ),
+    Row(
+        "the page with 100 messages, ready",
+        "≤ 1 s",
+        ("page",),
+        lambda m: f"{m['page']['ready_ms']} ms, at worst {m['page']['ready_worst_ms']} ms",
+        lambda m: f"a page without a script: {m['page']['bare_ms']} ms",
+        lambda m: m["page"]["ready_ms"] <= 1000,
+    ),
+    Row(
+        "20,000 deltas at 200/s, 2,000 messages held",
+        "≤ 5 % of frames dropped, no task > 200 ms, same HTML",
+        ("page",),
+        lambda m: (
+            f"{m['page']['streamed']['dropped_percent']} % dropped, longest task "
+            f"{m['page']['longest_task_ms']} ms, HTML "
+            f"{'the same' if m['page']['same_html'] else 'DIFFERENT'}, at most "
+            f"{m['page']['most_messages_in_dom']} messages in the document"
+        ),
+        lambda m: f"a page at rest: {m['page']['idle']['dropped_percent']} % dropped",
+        lambda m: (
+            m["page"]["streamed"]["dropped_percent"] <= 5
+            and m["page"]["longest_task_ms"] <= 200
+            and m["page"]["same_html"]
+        ),
     ),
 )
 
