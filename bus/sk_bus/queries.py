@@ -168,7 +168,7 @@ class Logs:
 class ConversationView:
     """A channel with its last 100 messages, and all that is under way in it.
 
-    ``usage`` is by agent, ``answering`` the agent whose turn it is.
+    ``usage`` is by agent, ``answering`` the agent whose turn it is, ``then`` those after it.
     """
 
     channel: Channel
@@ -177,6 +177,7 @@ class ConversationView:
     busy: bool = False
     queued: int = 0
     answering: AgentName | None = None
+    then: tuple[AgentName, ...] = ()
     waitingFor: WaitingFor | None = None
     usage: dict[str, Usage] = field(default_factory=dict)
     permissions: tuple[Permission, ...] = ()

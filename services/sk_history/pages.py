@@ -38,6 +38,7 @@ def conversation(store: Store, fold: Fold, channel: ChannelId) -> bytes:
         view["busy"] = turn.busy
         view["queued"] = turn.queued
         view["answering"] = turn.answering
+        view["then"] = plain(turn.then)
         view["waitingFor"] = plain(turn.waitingFor)
     prefix = records.usages_of(channel)
     view["usage"] = {

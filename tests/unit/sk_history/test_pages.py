@@ -129,12 +129,19 @@ def test_a_conversation_shows_whose_turn_keeps_it_waiting() -> None:
         TurnChanged(channel=HERE, busy=True, queued=2, answering=BOB, waitingFor=waiting)
     )
     view = conversation(store, fold, HERE)
+    assert view["then"] == []
     assert (view["busy"], view["queued"], view["answering"], view["waitingFor"]) == (
         True,
         2,
         BOB,
         {"agent": BOB, "channel": THERE},
     )
+
+
+def test_a_conversation_shows_who_is_still_to_answer() -> None:
+    store, fold = history(TurnChanged(channel=HERE, busy=True, answering=ALICE, then=(BOB,)))
+    view = conversation(store, fold, HERE)
+    assert (view["answering"], view["then"]) == (ALICE, [BOB])
 
 
 def test_the_last_announcement_of_commands_is_kept() -> None:

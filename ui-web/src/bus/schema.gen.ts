@@ -277,7 +277,7 @@ export interface FolderView {
   more: boolean;
 }
 
-/** A channel with its last 100 messages, and all that is under way in it. `usage` is by agent, `answering` the agent whose turn it is. */
+/** A channel with its last 100 messages, and all that is under way in it. `usage` is by agent, `answering` the agent whose turn it is, `then` those after it. */
 export interface ConversationView {
   channel: Channel;
   messages: readonly Message[];
@@ -285,6 +285,7 @@ export interface ConversationView {
   busy: boolean;
   queued: number;
   answering?: AgentName;
+  then: readonly AgentName[];
   waitingFor?: WaitingFor;
   usage: Readonly<Record<string, Usage>>;
   permissions: readonly Permission[];

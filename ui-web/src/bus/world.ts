@@ -198,7 +198,7 @@ function turnOf(view: ConversationView): Turn {
     busy: view.busy,
     queued: view.queued,
     answering: view.answering ?? null,
-    then: [],
+    then: view.then,
     waitingFor: view.waitingFor ?? null,
   };
 }
