@@ -243,13 +243,13 @@ def test_an_export_brought_in_elsewhere_is_exported_from_there_as_the_same_bytes
             answering = replace(begun(900), channel=other.id)
             router.say(MessageUpdated(channel=other.id, message=answering))
             watching = asyncio.ensure_future(taking_in_imports(bus, router, [other]))
-            bringing = asyncio.ensure_future(bus.query(Import(path=str(path)), timeout=40))
+            bringing = asyncio.ensure_future(bus.query(Import(path=str(path)), timeout=PATIENCE))
             for rev in range(1, 200):  # an answer streams meanwhile
                 router.say(replace(piece(answering, rev), channel=other.id))
                 await asyncio.sleep(0)
             assert (await bringing).value == Imported(channels=1, messages=390, kept=0)
             texts.append(await exported(bus))
-            again = await bus.query(Import(path=str(path)), timeout=40)
+            again = await bus.query(Import(path=str(path)), timeout=PATIENCE)
             assert again.value == Imported(channels=0, messages=0, kept=390)
             view = (await bus.query(Conversation(channel=other.id))).value
             assert view.messages[-1].rev == 199

@@ -19,6 +19,7 @@ from sk_history.fold import Fold
 from sk_history.rocks import RocksStore
 from sk_history.store import Put
 from tests.support.pair import Pair, Router, with_pair
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -127,7 +128,7 @@ def test_a_database_that_fails_within_an_epoch_is_waited_for_and_misses_nothing(
             assert "tried again" in await trouble(bus)
             head = await router.said(said(12))
             asked = asyncio.ensure_future(
-                bus.query(Conversation(channel=NOW.id), after=head, timeout=40)
+                bus.query(Conversation(channel=NOW.id), after=head, timeout=PATIENCE)
             )
             folder(pair).unlink()
             folder(pair).with_name("aside").rename(folder(pair))
