@@ -149,7 +149,7 @@ def _messages(store: Store, channel: ChannelId, after: str) -> Iterator[tuple[st
     end = records.end_of(records.messages_of(channel))
     while True:
         begin = records.after(records.message_key(channel, after))
-        rows = store.first(begin, end, limit=_READ_AT_ONCE)
+        rows = unreadable.rows(store, channel, begin, end, first=_READ_AT_ONCE)
         for key, data in rows:
             message = unreadable.or_message(channel, key, data)
             if message["done"] and not message["queued"]:

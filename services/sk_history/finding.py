@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from sk_history import index, migrating, records
 from sk_history.asked import Asked
 from sk_history.matching import hit
-from sk_history.store import Reading
+from sk_history.store import DamagedError, Reading
 from sk_history.texts import Plain, Whole
 
 # Fresh messages that one search reads: more are there only while an index is being made.
@@ -31,19 +31,19 @@ def found(store: Reading, channels: Iterable[str], search: Asked, whole: Whole) 
         if len(hits) == search.limit or looked == _MOST_LOOKED_AT:
             return {"hits": hits, "next": last, "complete": complete}
         last = records.id_text("m", id_)
-        data = store.get(records.message_key(channel, last))
-        one = None if data is None else _hit(data, search, whole)
+        one = _hit(store, records.message_key(channel, last), search, whole)
         if one is not None:
             hits.append(one)
     return {"hits": hits, "next": None, "complete": complete}
 
 
-def _hit(data: bytes, search: Asked, whole: Whole) -> Plain | None:
+def _hit(store: Reading, key: bytes, search: Asked, whole: Whole) -> Plain | None:
     try:
-        message = records.message(data)
-    except records.CorruptRowError:
+        data = store.get(key)
+        message = None if data is None else records.message(data)
+    except (records.CorruptRowError, DamagedError):
         return None  # it says so where it stands
-    if not message["done"] or message["queued"]:
+    if message is None or not message["done"] or message["queued"]:
         return None
     return hit(message, search, whole)
 

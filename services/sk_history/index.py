@@ -89,6 +89,15 @@ def members(store: Reading, block: Block) -> list[bytes]:
     return [data[at : at + size] for at in range(0, len(data), size)]
 
 
+def known(store: Reading, channel: str) -> set[bytes]:
+    """The ids of a channel's messages, without looking at these."""
+    ids = {id_ for block in blocks(store, channel) for id_ in members(store, block)}
+    for prefix in (records.fresh_of(channel), records.unfinished_of(channel)):
+        rows = store.first(prefix, prefix + b"\xff")
+        ids.update(key[-records.ID_SIZE :] for key, _ in rows)
+    return ids
+
+
 def count(store: Reading, channel: str) -> int:
     """How many finished messages a channel has, by its index and what that has yet to take in."""
     known = blocks(store, channel)

@@ -10,7 +10,7 @@ import asyncio
 from sk_bus.model import ChannelId
 from sk_history import index, migrating, records
 from sk_history.fold import Fold
-from sk_history.store import Drop, Rows, Store, Write
+from sk_history.store import DamagedError, Drop, Rows, Store, Write
 from sk_history.texts import Whole
 
 _SETTLED_AFTER = 3.0
@@ -51,10 +51,13 @@ class Indexer:
     async def _some(self, channel: ChannelId) -> bool:
         """Take in some messages of a channel; whether there may be more."""
         prefix = records.fresh_of(channel)
-        rows = self._store.first(prefix, prefix + b"\xff", limit=_AT_ONCE)
-        if not rows:
-            return False
-        writes = await asyncio.to_thread(self._writes, channel, rows)
+        try:
+            rows = self._store.first(prefix, prefix + b"\xff", limit=_AT_ONCE)
+            if not rows:
+                return False
+            writes = await asyncio.to_thread(self._writes, channel, rows)
+        except DamagedError:
+            return False  # of its index; its messages stay fresh, and are found as such
         if channel not in self._fold.channels:
             return False  # deleted meanwhile, and nothing of it is to come back
         # One that was stored again meanwhile stays fresh.
@@ -67,10 +70,10 @@ class Indexer:
         frozen = self._store.frozen()
 
         def entries(id_: bytes) -> index.Entry | None:
-            data = frozen.get(records.messages_of(channel) + id_)
             try:
+                data = frozen.get(records.messages_of(channel) + id_)
                 return None if data is None else index.entry(records.message(data), self._whole)
-            except records.CorruptRowError:
+            except (records.CorruptRowError, DamagedError):
                 return None
 
         return list(index.taking_in(frozen, channel, ids, entries))

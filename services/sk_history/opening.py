@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from sk_bus import service as harness
 from sk_history import migrating, records
+from sk_history.fold import Fold
 from sk_history.migrating import NewerSchemaError
 from sk_history.rocks import RocksStore
 from sk_history.store import Put, Store, StoreError
@@ -40,7 +41,7 @@ async def opened(service: harness.Service) -> Opened:
     memory = service.instance.run / "history"
     fallback = _fallback(memory, service.hello.epoch)
     if fallback is not None:
-        _say(service, _reason(memory))
+        say(service, _reason(memory))
         return Opened(fallback, memory.parent)
     while True:
         try:
@@ -49,13 +50,13 @@ async def opened(service: harness.Service) -> Opened:
         except StoreError as error:
             if not isinstance(error, _ElsewhereError) and await _begun(service):
                 service.log.error("%s; trying again", error)  # noqa: TRY400
-                _say(service, f"{error}; it is tried again every {_AGAIN:g} s")
+                say(service, f"{error}; it is tried again every {_AGAIN:g} s")
                 await service.report_now()
                 await asyncio.sleep(_AGAIN)
                 continue
             service.log.error("%s; what is said now lasts until the close", error)  # noqa: TRY400
             made = _made(memory, f"{error}; mend that, then stop and start Sidekicks")
-            _say(service, _reason(memory))
+            say(service, _reason(memory))
             return Opened(made, memory.parent)
         _unsay(service)
         return Opened(store, directory)
@@ -73,7 +74,7 @@ async def lost(service: harness.Service, store: Store) -> bool:
     rebuilt = store.get(_REBUILT)
     if rebuilt is not None and records.value(rebuilt) == epoch:
         service.log.error("the database was lost, and made anew from the journal")
-        _say(
+        say(
             service,
             f"the history in {service.hello.directory} was lost and made anew from what the "
             "journal still had: older messages are missing; bring back a copy of it, or an export",
@@ -87,6 +88,7 @@ def _store(folder: Path) -> Store:
         # Room for one row: a disk that is full is found before anybody counts on it.
         store.write([*migrating.migrated(store), Put(_LIFE, records.row(os.getpid()))])
         store.sync()
+        Fold(store)  # what it reads at its start can be read
     except NewerSchemaError as error:
         store.close()
         raise StoreError(str(error)) from error
@@ -148,7 +150,8 @@ def _reason(memory: Path) -> str:
         return "the history lives in memory until the close"
 
 
-def _say(service: harness.Service, trouble: str) -> None:
+def say(service: harness.Service, trouble: str) -> None:
+    """Let people know what is wrong with the history."""
     service.details["historyProblem"] = trouble
     service.state = "degraded"
 

@@ -68,7 +68,7 @@ def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> byt
     """
     known(fold, channel)
     begin, end = _after(channel, _key(channel, after))
-    rows = store.first(begin, end, limit=PAGE + 1)
+    rows = unreadable.rows(store, channel, begin, end, first=PAGE + 1)
     view = {"more": len(rows) > PAGE}
     return records.row_with(view, "messages", _messages(fold, channel, rows[:PAGE]))
 
@@ -82,10 +82,10 @@ def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> 
     known(fold, channel)
     key = _key(channel, message)
     begin, end = _after(channel, key)
-    earlier = store.last(records.messages_of(channel), begin, limit=BEFORE + 2)
+    earlier = unreadable.rows(store, channel, records.messages_of(channel), begin, last=BEFORE + 2)
     if not earlier or earlier[0][0] != key:
         raise _no_message(message)
-    later = store.first(begin, end, limit=AFTER + 1)
+    later = unreadable.rows(store, channel, begin, end, first=AFTER + 1)
     rows = [*reversed(earlier[: BEFORE + 1]), *later[:AFTER]]
     view = {"more": len(earlier) > BEFORE + 1, "later": len(later) > AFTER}
     return records.row_with(view, "messages", _messages(fold, channel, rows))
@@ -148,7 +148,7 @@ def _after(channel: ChannelId, key: bytes) -> tuple[bytes, bytes]:
 
 
 def _page(store: Store, fold: Fold, channel: ChannelId, end: bytes, view: Plain) -> bytes:
-    rows = store.last(records.messages_of(channel), end, limit=PAGE + 1)
+    rows = unreadable.rows(store, channel, records.messages_of(channel), end, last=PAGE + 1)
     view["more"] = len(rows) > PAGE
     return records.row_with(view, "messages", _messages(fold, channel, rows[PAGE - 1 :: -1]))
 

@@ -114,6 +114,11 @@ def channel_key(channel: str) -> bytes:
     return CHANNELS + id_bytes(channel)
 
 
+def unfinished_of(channel: str) -> bytes:
+    """The prefix of a channel's unfinished messages."""
+    return UNFINISHED + id_bytes(channel)
+
+
 def unfinished_key(channel: str, message: str) -> bytes:
     return UNFINISHED + id_bytes(channel) + id_bytes(message)
 

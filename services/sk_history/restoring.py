@@ -33,7 +33,7 @@ def word(store: Store, fold: Fold) -> list[HistoryPast | HistoryRestored]:
 def past(store: Store, channel: Channel) -> HistoryPast:
     """The last messages that were said in a channel."""
     begin = records.messages_of(channel.id)
-    rows = store.last(begin, records.end_of(begin), limit=_LOOKED_AT)
+    rows = unreadable.rows(store, channel.id, begin, records.end_of(begin), last=_LOOKED_AT)
     said: list[PastMessage] = []
     for key, data in rows:
         told = _told(value_of(Message, unreadable.or_message(channel.id, key, data)))

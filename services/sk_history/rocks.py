@@ -5,7 +5,8 @@ and opens the store anew.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -22,7 +23,7 @@ from rocksdict import (
     WriteBatch,
 )
 
-from sk_history.store import Drop, DropRange, Put, Reading, Rows, StoreError, Write
+from sk_history.store import DamagedError, Drop, DropRange, Put, Reading, Rows, StoreError, Write
 
 _KB = 1 << 10
 _MB = 1 << 20
@@ -37,6 +38,7 @@ class RocksStore:
         Raises:
             StoreError: it is in use elsewhere, damaged, or can't be written.
         """
+        self.trouble = ""
         self._folder = folder
         deadline = time.monotonic() + patience
         while True:
@@ -52,8 +54,9 @@ class RocksStore:
                 return
 
     def get(self, key: bytes) -> bytes | None:
-        found: bytes | None = self._rows.get(key)
-        return found
+        with self.reading():
+            found: bytes | None = self._rows.get(key)
+            return found
 
     def first(self, begin: bytes, end: bytes, *, limit: int | None = None) -> Rows:
         made: Rows = []
@@ -62,7 +65,8 @@ class RocksStore:
         for key, value in self._rows.items(from_key=begin, read_opt=_before(end)):
             made.append((cast("bytes", key), value))
             if len(made) == limit:
-                break
+                return made
+        self._check(made[-1][0] if made else begin)
         return made
 
     def last(self, begin: bytes, end: bytes, *, limit: int) -> Rows:
@@ -71,14 +75,49 @@ class RocksStore:
             return made
         for key, value in self._rows.items(backwards=True, read_opt=_before(end)):
             if cast("bytes", key) < begin:
-                break
+                return made
             made.append((cast("bytes", key), value))
             if len(made) == limit:
-                break
+                return made
+        self._check(made[-1][0] if made else end, forward=False)
         return made
 
+    def _check(self, key: bytes, *, forward: bool = True) -> None:
+        """Make sure that a walk which ended at ``key`` has come to the end of the rows.
+
+        One that meets damage ends as if there were no more (rocksdict 0.3.29).
+
+        Raises:
+            DamagedError: it has not.
+        """
+        rows = self._rows.iter()
+        with self.reading():
+            if forward:
+                rows.seek(key)
+                if rows.valid():
+                    rows.next()
+            else:
+                rows.seek_for_prev(key)
+                if rows.valid():
+                    rows.prev()
+            if not rows.valid():
+                rows.status()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What goes wrong within is damage, and is remembered.
+
+        Raises:
+            DamagedError: something went wrong.
+        """
+        try:
+            yield
+        except Exception as error:  # rocksdict raises plain exceptions
+            self.trouble = f"{self._folder} is damaged: {error}"
+            raise DamagedError(self.trouble) from error
+
     def frozen(self) -> Reading:
-        return _Frozen(self._rows.iter())
+        return _Frozen(self, self._rows.iter())
 
     def write(self, writes: Iterable[Write]) -> None:
         batch = WriteBatch(raw_mode=True)
@@ -117,12 +156,15 @@ class _Frozen:
     One iterator sees one moment, wherever it is sent; those of a snapshot don't (rocksdict 0.3.29).
     """
 
-    def __init__(self, rows: RdictIter) -> None:
+    def __init__(self, store: RocksStore, rows: RdictIter) -> None:
+        self._store = store
         self._rows = rows
 
     def get(self, key: bytes) -> bytes | None:
         self._rows.seek(key)
-        return self._rows.value() if self._here() and self._rows.key() == key else None
+        if not self._here():
+            return None
+        return self._rows.value() if self._rows.key() == key else None
 
     def first(self, begin: bytes, end: bytes, *, limit: int | None = None) -> Rows:
         made: Rows = []
@@ -146,7 +188,8 @@ class _Frozen:
         """Whether there is a row; a read error must not look like the end of the rows."""
         if self._rows.valid():
             return True
-        self._rows.status()
+        with self._store.reading():
+            self._rows.status()
         return False
 
 

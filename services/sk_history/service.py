@@ -20,7 +20,7 @@ from sk_history import answers, restoring
 from sk_history.fold import READ, Fold
 from sk_history.indexing import Indexer
 from sk_history.intake import Intake
-from sk_history.opening import lost, opened
+from sk_history.opening import lost, opened, say
 from sk_history.roster import Roster
 from sk_history.store import Store
 from sk_history.tidying import Tidying
@@ -64,7 +64,7 @@ async def _history(service: harness.Service) -> None:
         tasks.create_task(_read(service, cursor, waiting))
         tasks.create_task(_write(service, store, fold, waiting, signals))
         tasks.create_task(_enroll(fold, roster, signals.moved))
-        tasks.create_task(_sync(store, fold))
+        tasks.create_task(_sync(service, store, fold))
         whole = answers.beginning(blobs)
         tasks.create_task(Indexer(store, fold, whole, signals.moved).run())
         tasks.create_task(Tidying(service, store, fold, signals.deleted).run())
@@ -167,11 +167,14 @@ async def _enroll(fold: Fold, roster: Roster, moved: asyncio.Condition) -> None:
         roster.write(tuple(fold.channels.values()))
 
 
-async def _sync(store: Store, fold: Fold) -> None:
-    """A power cut costs no more than the last second."""
+async def _sync(service: harness.Service, store: Store, fold: Fold) -> None:
+    """A power cut costs no more than the last second. Damage that was met is said."""
     synced: Cursor | None = None
     while True:
         await asyncio.sleep(until_next(asyncio.get_running_loop().time()))
+        if store.trouble and "historyProblem" not in service.details:
+            service.log.error("%s", store.trouble)
+            say(service, f"{store.trouble}; bring back a copy of it, or an export")
         if fold.cursor != synced:
             synced = fold.cursor
             await asyncio.to_thread(store.sync)

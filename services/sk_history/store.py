@@ -37,20 +37,35 @@ class StoreError(Exception):
     """The store can't be opened, or can't go on; a person can do something about it."""
 
 
+class DamagedError(StoreError):
+    """A stretch of the store's files can't be read; other rows can."""
+
+
 class Reading(Protocol):
     """Rows as they are, or as they were at one moment."""
 
     def get(self, key: bytes) -> bytes | None:
-        """The value under ``key``."""
+        """The value under ``key``.
+
+        Raises:
+            DamagedError: it can't be read.
+        """
 
     def first(self, begin: bytes, end: bytes, *, limit: int | None = None) -> Rows:
-        """The first rows from ``begin`` on and before ``end``, in order."""
+        """The first rows from ``begin`` on and before ``end``, in order.
+
+        Raises:
+            DamagedError: some of them can't be read.
+        """
 
     def last(self, begin: bytes, end: bytes, *, limit: int) -> Rows:
         """The last rows from ``begin`` on and before ``end``, the last one first."""
 
 
 class Store(Reading, Protocol):
+    trouble: str
+    """What a person should know of its files; empty as long as they are whole."""
+
     def frozen(self) -> Reading:
         """The rows as they are now, whatever is written later. Also from another thread."""
 
@@ -71,6 +86,7 @@ class MemoryStore:
     """A store that nothing outlives; for tests."""
 
     def __init__(self) -> None:
+        self.trouble = ""
         self._keys: list[bytes] = []
         self._values: dict[bytes, bytes] = {}
 

@@ -16,7 +16,7 @@ from sk_bus.model import ChannelId, Cursor
 from sk_bus.wire import Batch
 from sk_history import records, sweep
 from sk_history.fold import Fold
-from sk_history.store import Store
+from sk_history.store import DamagedError, Store
 
 _EVERY = 3600.0
 # The others say each second how far they have come, and the router makes its snapshots at once;
@@ -44,7 +44,12 @@ class Tidying:
             dropped = self._fold.dropped
             if dropped:
                 await self._rewrite(dropped)
-            waits = await self._sweep(deleted=bool(dropped))
+            try:
+                waits = await self._sweep(deleted=bool(dropped))
+            except DamagedError as error:
+                # Who can't read what is named removes nothing.
+                self._service.log.error("no blobs are removed: %s", error)  # noqa: TRY400
+                waits = False
             if not self._fold.dropped:
                 await self._until_deleted(sweep.gone_for() + 1 if waits else _EVERY)
 

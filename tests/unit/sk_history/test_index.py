@@ -30,7 +30,7 @@ from sk_history.finding import found
 from sk_history.fold import Fold
 from sk_history.indexing import Indexer
 from sk_history.matching import hit
-from sk_history.store import MemoryStore, Put
+from sk_history.store import DamagedError, MemoryStore, Put, Reading, Rows
 from sk_history.texts import Plain
 
 CHANNELS = [ids.channel_id(n) for n in (1, 2, 3)]
@@ -301,3 +301,46 @@ def test_a_damaged_row_costs_one_message_which_says_so(at: int, byte: int) -> No
     assert view["messages"][1]["error"]["id"] == "unreadable-message"
     assert len(history.hits(text="word")) == 2
     assert plain(message(10, CHANNELS[0], "word")) == view["messages"][0]
+
+
+class Damaged(MemoryStore):
+    """A store in whose files some rows can't be read."""
+
+    def __init__(self, whole: MemoryStore, begin: bytes, end: bytes) -> None:
+        super().__init__()
+        self.write(Put(key, value) for key, value in whole.first(b"", b"\xff"))
+        self._range = begin, end
+
+    def get(self, key: bytes) -> bytes | None:
+        if self._range[0] <= key < self._range[1]:
+            raise DamagedError("damaged")
+        return super().get(key)
+
+    def first(self, begin: bytes, end: bytes, *, limit: int | None = None) -> Rows:
+        rows = super().first(begin, end, limit=limit)
+        return [(key, self.get(key) or b"") for key, _ in rows]
+
+    def last(self, begin: bytes, end: bytes, *, limit: int) -> Rows:
+        rows = super().last(begin, end, limit=limit)
+        return [(key, self.get(key) or b"") for key, _ in rows]
+
+    def frozen(self) -> Reading:
+        return self
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_damage_in_the_files_costs_the_messages_that_lie_there(*, indexed: bool) -> None:
+    history = History(CHANNELS[:1])
+    history.say(*(message(n, CHANNELS[0], "word") for n in range(10, 20)))
+    if indexed:
+        history.indexed()
+    keys = [records.message_key(CHANNELS[0], ids.message_id(n)) for n in (13, 15)]
+    store = Damaged(history.store, *keys)
+    history.store = store
+    view = records.value(pages.conversation(store, history.fold, CHANNELS[0]))
+    assert [one["id"] for one in view["messages"]] == [ids.message_id(n) for n in range(10, 20)]
+    codes = [one.get("code") for one in view["messages"]]
+    assert codes == [None] * 3 + ["unreadable"] * 2 + [None] * 5
+    later = records.value(pages.newer(store, history.fold, CHANNELS[0], ids.message_id(11)))
+    assert [one["id"] for one in later["messages"]] == [ids.message_id(n) for n in range(12, 20)]
+    assert len(history.hits(text="word")) == 8

@@ -1,5 +1,6 @@
 """One contract, two stores."""
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sk_history.rocks import RocksStore
-from sk_history.store import Drop, DropRange, MemoryStore, Put, Store, StoreError, Write
+from sk_history.store import (
+    DamagedError,
+    Drop,
+    DropRange,
+    MemoryStore,
+    Put,
+    Store,
+    StoreError,
+    Write,
+)
 
 
 @pytest.fixture(params=["memory", "rocks"])
@@ -117,3 +127,37 @@ def test_a_folder_in_use_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="history can't be opened"):
         RocksStore(tmp_path / "history", patience=0.1)
     held.close()
+
+
+# --- damaged files ----------------------------------------------------------------------------
+
+
+def damaged(folder: Path) -> RocksStore:
+    """A store of 3,000 rows whose files have 50 wrong bytes in the middle."""
+    store = RocksStore(folder)
+    choose = random.Random(1)
+    store.write([Put(b"k%04d" % n, choose.randbytes(300)) for n in range(3_000)])
+    store.compact(b"", b"\xff")
+    store.close()
+    table = max(folder.glob("*.sst"), key=lambda path: path.stat().st_size)
+    data = bytearray(table.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 50] = bytes(byte ^ 255 for byte in data[middle : middle + 50])
+    table.write_bytes(data)
+    return RocksStore(folder)
+
+
+def test_a_walk_over_damage_is_no_short_walk(tmp_path: Path) -> None:
+    store = damaged(tmp_path / "history")
+    for walk in (
+        lambda: store.first(b"", b"\xff"),
+        lambda: store.last(b"", b"\xff", limit=10_000),
+        lambda: store.frozen().first(b"", b"\xff"),
+        lambda: store.frozen().last(b"", b"\xff", limit=10_000),
+        lambda: [store.get(b"k%04d" % n) for n in range(3_000)],
+    ):
+        with pytest.raises(DamagedError):
+            walk()
+    assert len(store.first(b"", b"k1000")) == 1_000
+    assert len(store.last(b"k2000", b"\xff", limit=10_000)) == 1_000
+    store.close()
