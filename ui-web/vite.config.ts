@@ -16,5 +16,8 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     include: ["tests/**/*.test.ts", "tests/**/*.test.tsx"],
+    // Reached by what hangs, not by what a busy machine is slow at (5 s by default).
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
   },
 });
