@@ -3,8 +3,12 @@
 Its word is taken as it is. It says nothing of agents, turns and queues: those begin anew.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from sk_bus.internal import HistoryImported, HistoryPast, HistoryRestored, SessionChanged
-from sk_router.channels import rooms
+from sk_bus.model import Channel
+from sk_router.channels import naming, rooms
 from sk_router.decision import Decision
 from sk_router.evolve import MOST_PAST
 from sk_router.records import Answerers, Past
@@ -16,10 +20,21 @@ def imported(decision: Decision, event: HistoryImported) -> None:
     new = [one for one in event.channels if one.id not in known]
     if not new:
         return
-    rooms.tell(decision, [*known.values(), *new])
+    whole = list(known.values())
+    for channel in new:
+        whole.append(_named_anew(channel, whole))
+    rooms.tell(decision, whole)
     for past in event.past:
         if any(one.id == past.channel for one in new):
             recalled(decision, past)
+
+
+def _named_anew(channel: Channel, others: Sequence[Channel]) -> Channel:
+    """The channel under a name that is still free: another may have been made meanwhile."""
+    if channel.direct and all(one.direct != channel.direct for one in others):
+        return channel
+    name = naming.free(channel.name or channel.direct, others)
+    return replace(channel, name=name, direct="")
 
 
 def recalled(decision: Decision, past: HistoryPast) -> None:

@@ -7,6 +7,7 @@ Characters are Unicode's code points, so that every client counts alike.
 
 import re
 from collections.abc import Iterable
+from itertools import count
 from unicodedata import category, normalize
 
 from sk_bus.errors import problem
@@ -61,6 +62,15 @@ def objection(
                 name=channel.name,
             )
     return None
+
+
+def free(name: str, channels: Iterable[Channel]) -> str:
+    """The name, with a number behind it where it is taken."""
+    taken = {folded(one.name) for one in channels if one.name}
+    if folded(name) not in taken:
+        return name
+    numbered = (f"{name[: LONGEST - 4].rstrip()} {number}" for number in count(2))
+    return next(one for one in numbered if folded(one) not in taken)
 
 
 def _visible(name: str) -> bool:

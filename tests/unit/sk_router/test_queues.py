@@ -141,6 +141,21 @@ def test_the_next_one_waits_two_seconds_at_most() -> None:
     assert p.all_sent("bob")[-1].n == 2
 
 
+def test_what_comes_late_stays_with_its_message_while_the_next_one_answers() -> None:
+    p, channel, message = both()
+    p.replies("alice", "almost", "a1")
+    p.passes(300)
+    p.opened("bob", "b1")
+    p.updates("bob", chunk("me"), session="b1")
+    p.updates("alice", chunk(" done"), session="a1")
+    p.updates("bob", chunk(" too"), session="b1")
+    p.answers("bob", p.last_n("bob"), {"stopReason": "end_turn"})
+    texts = [one["parts"][0]["text"] for one in p.messages().values() if "answers" in one]
+    assert texts == ["almost done", "me too"]
+    assert p.answered(message) == [("alice", "end_turn"), ("bob", "end_turn")]
+    assert [one.text for one in p.state.past[channel].messages][1:] == ["almost done", "me too"]
+
+
 def test_an_agent_s_text_starts_nobody() -> None:
     p, _, _ = both("@alice hello")
     p.replies("alice", "@bob, please help me. /bob:help", "a1")

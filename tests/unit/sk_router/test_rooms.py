@@ -277,6 +277,26 @@ def test_an_import_brings_its_channels_and_who_answered_in_them() -> None:
     assert p.of(ChannelsChanged) == []
 
 
+def test_an_import_leaves_the_names_that_were_taken_meanwhile() -> None:
+    p = Playbook("alice")
+    p.channel("Ops")
+    p.direct("alice")
+    new = [
+        Channel(id=ChannelId(f"c{n:016d}.0"), name=name, direct=direct, members=(ALICE,))
+        for n, (name, direct) in enumerate(
+            [("ops", ""), ("x" * 64, ""), ("x" * 64, ""), ("", "alice")], start=5
+        )
+    ]
+    p.give(HistoryImported(channels=tuple(new)))
+    named = {one.id: (one.name, one.direct) for one in p.state.channels.values()}
+    assert [named[one.id] for one in new] == [
+        ("ops 2", ""),
+        ("x" * 64, ""),
+        ("x" * 60 + " 2", ""),
+        ("alice", ""),
+    ]
+
+
 def nothing_is_left_of(p: Playbook, channel: ChannelId) -> None:
     slices = snapshot(p.state)
     left = {name: kept for name, kept in slices.items() if channel in repr(kept)}
