@@ -30,7 +30,7 @@ function message(seq: number, more: Partial<Message> = {}): Message {
 
 function view(messages: readonly Message[], more = false): ConversationView {
   const channel = { id: CHANNEL, name: "", description: "", direct: "demo", members: ["demo"] };
-  return { channel, messages, more, busy: false, queued: 0, usage: {}, permissions: [] };
+  return { channel, messages, more, busy: false, queued: 0, then: [], usage: {}, permissions: [] };
 }
 
 function event<T extends PageEvent["type"]>(
