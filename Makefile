@@ -49,11 +49,13 @@ check:
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-cache
 	$(PY) -m sk_bus.schema --check
+	$(PY) -m sk_cli.manual --check
 	$(PY) deploy/page.py check
 
 gen:
 	@deploy/prepare dev
 	$(PY) -m sk_bus.schema
+	$(PY) -m sk_cli.manual
 
 chaos:
 	@deploy/prepare dev

@@ -15,7 +15,6 @@ import click
 
 from sk_bus.codec import plain
 from sk_cli.choice import Choice, chosen
-from sk_cli.instances import running_on_same_file
 from sk_cli.jsontext import json_text
 from sk_cli.options import Command, Group, OneOf, Option, Span
 from sk_cli.render import neutral
@@ -34,6 +33,8 @@ class Invocation:
     @cached_property
     def choice(self) -> Choice:
         """The instance that the call is about: the one that uses the named file, if one does."""
+        from sk_cli.instances import running_on_same_file  # help needs no supervisord
+
         made = chosen(self.config)
         running = running_on_same_file(made) if made.named else None
         return made if running is None else replace(made, instance=running[0])

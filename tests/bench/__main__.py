@@ -14,7 +14,10 @@ from typing import Any
 
 from tests.support.instance import ROOT
 
-MEASUREMENTS = ("sdk", "latency", "flood", "standing", "bus", "history", "search", "page")
+MEASUREMENTS = (
+    *("sdk", "latency", "flood", "standing", "bus", "history", "search", "page"),
+    "command_line",
+)
 
 Figures = dict[str, Any]
 
@@ -157,6 +160,22 @@ ROWS = (
         lambda m: _slowest(m["search"]["first page"]),
         lambda m: f"reading every message: {m['search']['reading every message']['p50']} ms",
         lambda m: max(one["p50"] for one in m["search"]["first page"].values()) <= 100,
+    ),
+    Row(
+        "sk-cli --help",
+        "≤ 0.25 s",
+        ("command_line",),
+        lambda m: f"{m['command_line']['help_s']} s",
+        lambda m: f"a Python with click: {m['command_line']['click_s']} s",
+        lambda m: m["command_line"]["help_s"] <= 0.25,
+    ),
+    Row(
+        "sk-cli events, first line",
+        "≤ 0.4 s",
+        ("command_line",),
+        lambda m: f"{m['command_line']['events_s']} s, as JSON {m['command_line']['json_s']} s",
+        lambda m: f"a Python with click: {m['command_line']['click_s']} s",
+        lambda m: max(m["command_line"][key] for key in ("events_s", "json_s")) <= 0.4,
     ),
     Row(
         "database with its index",

@@ -62,6 +62,7 @@ SHELLS = {
             "invocation",
             "locks",
             "main",
+            "manual",
         ),
         *("observing", "orphans", "ports", "sink", "starting", "sweeping", "tables"),
         "replaying",

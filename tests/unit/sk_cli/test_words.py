@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,3 +155,10 @@ def test_the_configuration_says_the_language(text: str, language: str | None) ->
 )
 def test_else_the_login_says_it(variables: dict[str, str], language: str) -> None:
     assert of_login(variables) == language
+
+
+def test_the_start_imports_nothing_heavy() -> None:
+    heavy = "{'pydantic','rich','prompt_toolkit','zmq','asyncio','xmlrpc','rocksdict','yaml'}"
+    code = f"import sys, sk_cli.main; print(sorted({heavy} & {{*sys.modules}}))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"
