@@ -14,6 +14,9 @@ from sk_history.fold import Fold
 from sk_history.store import Reading, Rows, Store
 
 PAGE = 100
+# Bytes of a page: an answer of hundreds of tool calls is a row of megabytes, and what a person
+# waits for is the last of them.
+_LARGEST = 4_000_000
 # Around a message: so many before it, it, and so many after it.
 BEFORE, AFTER = 50, 49
 
@@ -69,8 +72,9 @@ def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> byt
     known(fold, channel)
     begin, end = _after(channel, _key(channel, after))
     rows = unreadable.rows(store, channel, begin, end, first=PAGE + 1)
-    view = {"more": len(rows) > PAGE}
-    return records.row_with(view, "messages", _messages(fold, channel, rows[:PAGE]))
+    kept = _bounded(rows[:PAGE])
+    view = {"more": len(rows) > len(kept)}
+    return records.row_with(view, "messages", _messages(fold, channel, kept))
 
 
 def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> bytes:
@@ -86,8 +90,9 @@ def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> 
     if not earlier or earlier[0][0] != key:
         raise _no_message(message)
     later = unreadable.rows(store, channel, begin, end, first=AFTER + 1)
-    rows = [*reversed(earlier[: BEFORE + 1]), *later[:AFTER]]
-    view = {"more": len(earlier) > BEFORE + 1, "later": len(later) > AFTER}
+    before, after = _bounded(earlier[: BEFORE + 1]), _bounded(later[:AFTER])
+    rows = [*reversed(before), *after]
+    view = {"more": len(earlier) > len(before), "later": len(later) > len(after)}
     return records.row_with(view, "messages", _messages(fold, channel, rows))
 
 
@@ -149,8 +154,19 @@ def _after(channel: ChannelId, key: bytes) -> tuple[bytes, bytes]:
 
 def _page(store: Store, fold: Fold, channel: ChannelId, end: bytes, view: Plain) -> bytes:
     rows = unreadable.rows(store, channel, records.messages_of(channel), end, last=PAGE + 1)
-    view["more"] = len(rows) > PAGE
-    return records.row_with(view, "messages", _messages(fold, channel, rows[PAGE - 1 :: -1]))
+    kept = _bounded(rows[:PAGE])
+    view["more"] = len(rows) > len(kept)
+    return records.row_with(view, "messages", _messages(fold, channel, kept[::-1]))
+
+
+def _bounded(rows: Rows) -> Rows:
+    """As many of these rows, from the first on, as a page may hold; one at least."""
+    size = 0
+    for count, (_, data) in enumerate(rows):
+        size += len(data)
+        if count and size > _LARGEST:
+            return rows[:count]
+    return rows
 
 
 def _messages(fold: Fold, channel: ChannelId, rows: Rows) -> list[bytes]:

@@ -34,6 +34,7 @@ WORDS: dict[str, dict[Language, str]] = {
         "en": "A rule of the configuration answered {agent}’s request",
         "fr": "Une règle de la configuration a répondu à la demande de {agent}",
     },
+    "unreadable": {"en": "A message can’t be read", "fr": "Un message est illisible"},
     "mcp-left-out": {
         "en": "{agent} works without some MCP servers",
         "fr": "{agent} travaille sans certains serveurs MCP",

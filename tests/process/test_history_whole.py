@@ -88,6 +88,9 @@ def test_exported_imported_elsewhere_and_exported_again_the_bytes_are_the_same(
     instance.cli("send", "#travels", "hello")
     instance.cli("send", "@demo", "hello")
     until(lambda: idle(instance), "everything is answered")
+    for path, body in (("/export", None), ("/import", b"")):
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(urllib.request.Request(instance.address + path, data=body))
     status, export = http(instance, "/export?format=jsonl")
     assert (status, export.splitlines()[0]) == (200, b'{"type":"sidekicks-export","version":1}')
     with running() as other:

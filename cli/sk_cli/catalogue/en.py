@@ -223,6 +223,7 @@ Examples:
     "system.memory-lost": "{agent} doesn't remember this conversation any more",
     "system.login-needed": "{agent} needs a login",
     "system.mcp-left-out": "{agent} works without some MCP servers",
+    "system.unreadable": "a message can't be read",
     "system.permission-ruled": "a rule of the configuration answered {agent}'s request",
     "asks.read": "{agent} asks to read",
     "asks.edit": "{agent} asks to change a file",

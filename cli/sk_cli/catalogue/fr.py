@@ -226,6 +226,7 @@ Exemples :
     "system.memory-lost": "{agent} ne se souvient plus de cette conversation",
     "system.login-needed": "{agent} demande une connexion à un compte",
     "system.mcp-left-out": "{agent} travaille sans certains serveurs MCP",
+    "system.unreadable": "un message est illisible",
     "system.permission-ruled": "une règle de la configuration a répondu à la demande de {agent}",
     "asks.read": "{agent} demande à lire",
     "asks.edit": "{agent} demande à modifier un fichier",

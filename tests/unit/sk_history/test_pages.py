@@ -1,5 +1,7 @@
 """Pages, and what the history says of channels, sessions and commands."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +18,8 @@ from sk_bus.model import (
     Role,
     SlashCommand,
     TextPart,
+    ToolCall,
+    ToolPart,
     WaitingFor,
 )
 from sk_bus.vocabulary import Event
@@ -89,6 +93,30 @@ def test_from_a_message_in_its_place_one_pages_forward_to_the_last(count: int, a
         got += ids_of(page)
         more = page["more"]
     assert got == everything[max(at - pages.BEFORE, 0) :]
+
+
+def test_pages_of_big_messages_are_shorter_and_as_complete() -> None:
+    tool = ToolCall(id="t", output="x" * 15_000)
+    parts = tuple(ToolPart(tool=tool) for _ in range(50))
+    mine = [said(10 + n) for n in range(40)]
+    big = [replace(one, message=replace(one.message, parts=parts)) for one in mine]
+    store, fold = history(*big)
+    page = conversation(store, fold, HERE)
+    got = ids_of(page)
+    assert 0 < len(got) < 10
+    while page["more"]:
+        page = older(store, fold, HERE, MessageId(got[0]))
+        got = ids_of(page) + got
+    assert got == [one.message.id for one in big]
+    page = around(store, fold, HERE, MessageId(got[20]))
+    forward = ids_of(page)
+    assert page["more"]
+    more = page["later"]
+    while more:
+        page = newer(store, fold, HERE, MessageId(forward[-1]))
+        forward += ids_of(page)
+        more = page["more"]
+    assert forward == got[got.index(forward[0]) :]
 
 
 def test_a_message_of_another_channel_has_no_place_in_this_one() -> None:

@@ -145,6 +145,7 @@ export const en = {
   "system.login-needed": "{agent} needs a login",
   "system.permission-ruled": "A rule of the configuration answered {agent}'s request",
   "system.mcp-left-out": "{agent} works without some MCP servers",
+  "system.unreadable": "A message can't be read",
   "system.other": "{code}",
 
   "thought.live": "Thinking…",

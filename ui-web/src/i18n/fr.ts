@@ -131,6 +131,7 @@ export const fr = {
   "system.login-needed": "{agent} demande une connexion à un compte",
   "system.permission-ruled": "Une règle de la configuration a répondu à la demande de {agent}",
   "system.mcp-left-out": "{agent} travaille sans certains serveurs MCP",
+  "system.unreadable": "Un message est illisible",
   "system.other": "{code}",
   "thought.live": "Réflexion…",
   "thought.over": "Réflexion",
