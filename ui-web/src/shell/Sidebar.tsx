@@ -1,5 +1,5 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
-import { Activity, Bot, Command, Keyboard, LoaderCircle, Plus, Search, Settings, type IconNode } from "lucide";
+import { Activity, Bot, Command, LoaderCircle, Plus, Search, Settings, type IconNode } from "lucide";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
@@ -110,29 +110,17 @@ function Waiting(): JSX.Element | null {
   );
 }
 
-/** Search by Ctrl+K, and the keys there are. */
 function Shortcuts(): JSX.Element {
   return (
-    <>
-      <button
-        type="button"
-        class="sidebar-add"
-        aria-label={t("switcher.title")}
-        title={`${t("switcher.title")} (Ctrl+K)`}
-        onClick={() => openDialog({ shows: "switcher" })}
-      >
-        <Icon of={Command} />
-      </button>
-      <button
-        type="button"
-        class="sidebar-add"
-        aria-label={t("keys.title")}
-        title={`${t("keys.title")} (?)`}
-        onClick={() => openDialog({ shows: "keys" })}
-      >
-        <Icon of={Keyboard} />
-      </button>
-    </>
+    <button
+      type="button"
+      class="sidebar-add"
+      aria-label={t("switcher.title")}
+      title={`${t("switcher.title")} (Ctrl+K)`}
+      onClick={() => openDialog({ shows: "switcher" })}
+    >
+      <Icon of={Command} />
+    </button>
   );
 }
 

@@ -1,9 +1,13 @@
 // What is shown where no conversation is chosen: the agents one can talk to.
+import { Keyboard, Plus, Settings } from "lucide";
 import type { JSX } from "preact";
 import { AgentMark, stateText } from "../agents/AgentMark";
 import { Avatar } from "../agents/Avatar";
 import { t } from "../i18n/translate";
 import { agents, agentsKnown, config, openDirect } from "./app";
+import { openDialog } from "./dialog";
+import { Icon } from "./icon";
+import { goTo } from "./route";
 
 export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
   const loaded = agentsKnown.value;
@@ -35,6 +39,25 @@ export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
             ))}
           </ul>
           {agents.value.length > 0 && <p class="quiet">{t("welcome.hint")}</p>}
+          <p class="welcome-ways">
+            <button
+              type="button"
+              class="button button-wide"
+              onClick={() => openDialog({ shows: "create" })}
+            >
+              <Icon of={Plus} /> {t("channel.create")}
+            </button>
+            <button
+              type="button"
+              class="button button-wide"
+              onClick={() => openDialog({ shows: "keys" })}
+            >
+              <Icon of={Keyboard} /> {t("keys.title")}
+            </button>
+            <button type="button" class="button button-wide" onClick={() => goTo("settings")}>
+              <Icon of={Settings} /> {t("settings.title")}
+            </button>
+          </p>
         </>
       )}
     </main>

@@ -5,7 +5,7 @@ import { stop } from "../channels/stopping";
 import { unreadIn } from "../channels/unread";
 import { current, permissions } from "./app";
 import { dialog, openDialog } from "./dialog";
-import { closePane, pane, showAgents } from "./pane";
+import { closePane, pane, showAgents, WIDE } from "./pane";
 import { go, goTo } from "./route";
 import { openRow, rowAt, type Row } from "./rows";
 
@@ -79,7 +79,8 @@ function single({ key, timeStamp }: KeyboardEvent): boolean {
 /** Out of what is open: the pane that lies over the page, then the messages, back to where one writes. */
 function escaped(): boolean {
   const active = document.activeElement;
-  if (active?.closest(".pane") != null && pane.value !== null) {
+  const over = pane.value !== null && !matchMedia(WIDE).matches;
+  if (over || (active?.closest(".pane") != null && pane.value !== null)) {
     closePane();
   } else if (active?.closest(".list, .dock") == null && active !== document.body) {
     return false;

@@ -7,7 +7,8 @@ export type Pane =
   | { shows: "logs"; agent: string };
 
 const KEY = "sk.pane";
-const WIDE = "(min-width: 1100px)";
+/** Here the pane has a place of its own; below it lies over the page. */
+export const WIDE = "(min-width: 1100px)";
 
 export const pane = signal<Pane | null>(restored());
 
