@@ -117,23 +117,30 @@ def test_what_was_typed_outlives_a_reload_and_the_gateway(screen: Screen, editor
     assert _saved(screen.instance) == CONFIG
 
 
-def test_another_file_is_chosen_and_the_page_goes_on_with_its_channels(screen: Screen) -> None:
+def test_another_file_is_chosen_in_a_dialog_and_asked_about(screen: Screen) -> None:
+    """What opening it does then, :mod:`tests.e2e.test_opening` has."""
     page, instance = screen.page, screen.instance
-    other = instance.config.with_name("other.yaml")
-    other.write_text("agents:\n  - name: elsa\n    title: Elsa\n    command: sk-demo-agent\n")
-    screen.talk_to("Demo")
-    page.evaluate("window.sameDocument = true")
-    page.keyboard.press("Escape")
+    deep = instance.config.with_name("deep")
+    deep.mkdir()
+    (deep / "other.yaml").write_text("agents: []\n")
     page.evaluate("location.hash = '#/settings'")
-    page.get_by_role("button", name="Choose a file").click()
-    screen.dialog.get_by_role("button", name="other.yaml").click()
-    ask = page.get_by_role("group", name="other.yaml?")
+    page.get_by_role("button", name="Choose a file").press("Enter")
+    dialog = screen.dialog
+    expect(dialog.get_by_role("button", name="sidekicks.yaml")).to_be_visible(timeout=PATIENCE)
+    expect(dialog.get_by_role("button", name="data")).to_be_focused()
+    dialog.get_by_role("button", name="deep").press("Enter")
+    dialog.get_by_role("button", name="other.yaml").press("Enter")
+    ask = page.get_by_role("group", name=f"Open {deep / 'other.yaml'}?")
     expect(ask).to_contain_text("a history of its own")
-    page.keyboard.press("Enter")  # the button that opens has the focus
-    expect(screen.sidebar.get_by_text("Elsa")).to_be_visible(timeout=PATIENCE)
-    expect(screen.sidebar.get_by_text("Slow Poke")).to_have_count(0)
-    expect(page.get_by_role("textbox", name="Configuration file")).to_contain_text("elsa")
-    page.get_by_role("button", name=str(instance.config)).click()
-    page.keyboard.press("Enter")
-    expect(screen.sidebar.get_by_text("Slow Poke")).to_be_visible(timeout=PATIENCE)
-    assert page.evaluate("window.sameDocument") is True
+    expect(ask.get_by_role("button", name="Open")).to_be_focused()
+    ask.get_by_role("button", name="Cancel").press("Enter")
+    expect(ask).to_have_count(0)
+    field = page.get_by_role("combobox", name="Path")
+    field.fill(f"{instance.config.parent}/de")
+    expect(page.get_by_role("option", name="deep/")).to_be_visible(timeout=PATIENCE)
+    field.press("ArrowDown")
+    field.press("Enter")
+    expect(page.get_by_role("option", name="other.yaml")).to_be_visible(timeout=PATIENCE)
+    field.press("ArrowDown")
+    field.press("Tab")
+    expect(field).to_have_value(str(deep / "other.yaml"))

@@ -1,8 +1,8 @@
 """``make screenshots``: a picture of every screen and state, in both themes and three widths.
 
-``python -m tests.screenshots [--into DIRECTORY] [--only NAME …]``. A Sidekicks of its own runs with
-demo agents, so that the pictures differ from run to run by their clocks alone. They are for eyes:
-nothing here passes or fails but what can't be brought about at all.
+``python -m tests.screenshots [--into DIRECTORY] [--only NAME …] [--theme …] [--width …]``.
+A Sidekicks of its own runs with demo agents, so that the pictures differ from run to run by their
+clocks alone. They are for eyes: nothing here passes or fails but what can not be brought about.
 """
 
 import argparse
@@ -214,7 +214,8 @@ def _outside(album: Album) -> None:
     expect(album.page.locator(".token")).to_be_visible()
     album.take("token")
     album.page.route_web_socket("**/ws", lambda _: None)
-    album.page.goto(f"{album.instance.address}/#t={album.instance.token}")
+    there = f"t={album.instance.token}&c={album.channel('design')}"
+    album.page.goto(f"{album.instance.address}/#{there}")
     album.page.reload()
     expect(album.page.locator(".strip-warn")).to_be_visible()
     album.take("reconnecting")
@@ -239,6 +240,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=ROOT / "screenshots")
     parser.add_argument("--only", nargs="*", choices=sorted(SHOTS), default=list(SHOTS))
+    parser.add_argument("--theme", nargs="*", choices=THEMES, default=THEMES)
+    parser.add_argument("--width", nargs="*", type=int, choices=list(WIDTHS), default=list(WIDTHS))
     asked = parser.parse_args()
     asked.into.mkdir(parents=True, exist_ok=True)
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -246,9 +249,9 @@ def main() -> None:
         instance.up()
         prepare(instance)
         browser = started.chromium.launch(executable_path=found, args=list(FLAGS))
-        for theme in THEMES:
+        for theme in asked.theme:
             instance.config.write_text(f"theme: {theme}\n{CONFIG}")
-            for width in WIDTHS:
+            for width in asked.width:
                 album = Album(browser, instance, asked.into, theme)
                 album.open(width)
                 for name in asked.only:
