@@ -20,7 +20,8 @@ SEED = int(os.environ.get("SK_PAGE_SEED", "1"))
 WORDS = 300
 
 
-@pytest.mark.parametrize("victims", [*([name] for name in COMPONENTS), list(COMPONENTS)])
+# Gateway, router and bus by themselves die in the last test.
+@pytest.mark.parametrize("victims", [["agents"], ["history"], ["config"], list(COMPONENTS)])
 def test_the_answer_ends_whole_without_a_reload(screen: Screen, victims: list[str]) -> None:
     screen.talk_to("Demo")
     screen.page.evaluate("window.sameDocument = true")

@@ -278,3 +278,11 @@ it("leaves the world as it is at an event that it doesn't know", () => {
   const strange = { seq: 5, ts: 0, type: "new:thing", data: {} } as unknown as PageEvent;
   expect(fold(NOTHING, strange)).toEqual({ ...NOTHING, seq: 5 });
 });
+
+it("reads who joined by a message after it, and before the answers", () => {
+  const question = message(10, { role: "user", agent: "" });
+  const joined = message(10, { id: id(10, 1), role: "system", code: "agent-joined" });
+  const answer = message(20, { answers: question.id });
+  const next = message(15, { role: "user", agent: "" });
+  expect([next, answer, joined, question].sort(reading)).toEqual([question, joined, answer, next]);
+});

@@ -23,13 +23,20 @@ export interface ConversationState {
   readonly times: Readonly<Record<string, PartTimes>>;
 }
 
-/** The order of reading: a question, then what answers it; else by creation. */
+/**
+ * The order of reading: a question and who joined by it (made of the same input, so of the same
+ * number), then what answers it; else by creation.
+ */
 export function reading(one: Message, other: Message): number {
   return (
-    compareIds(one.answers ?? one.id, other.answers ?? other.id) ||
+    compareIds(inputOf(one.answers ?? one.id), inputOf(other.answers ?? other.id)) ||
     Number(one.answers !== undefined) - Number(other.answers !== undefined) ||
     compareIds(one.id, other.id)
   );
+}
+
+function inputOf(id: string): string {
+  return id.split(".")[0] ?? id;
 }
 
 /** Ids sort by creation: sixteen digits of seq, then a dot and a count. */
