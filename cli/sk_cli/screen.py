@@ -137,7 +137,7 @@ class Screen:
         return text.startswith("/") or "@" in text
 
     def _toolbar(self) -> str:
-        return self._state()
+        return "\n".join(wrapped(self._state(), self._width(), get_cwidth))
 
 
 def _history(path: Path) -> History:

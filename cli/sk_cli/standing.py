@@ -6,7 +6,7 @@ from typing import Any
 
 from sk_bus.model import Channel, Usage
 from sk_bus.queries import ConversationView, CurrentConfig
-from sk_cli.render import megabytes, one_line
+from sk_cli.render import one_line, size
 from sk_cli.words import number, t
 
 
@@ -41,11 +41,14 @@ def context(place: Place) -> str:
     """How full a context window is: ``76k/200k 38 %``."""
     if place.usage is None:
         return "–"
-    used, size = place.usage.used, place.usage.size
-    if not size:
+    used, window = place.usage.used, place.usage.size
+    if not window:
         return _tokens(used)
     return t(
-        "status.context", used=_tokens(used), size=_tokens(size), percent=round(100 * used / size)
+        "status.context",
+        used=_tokens(used),
+        size=_tokens(window),
+        percent=round(100 * used / window),
     )
 
 
@@ -64,7 +67,7 @@ def _detail(key: str, value: Any) -> str:
         case "full", _:
             return t("status.full") if value else ""
         case "journal", int():
-            return t("status.journal", size=megabytes(value))
+            return t("status.journal", size=size(value))
         case "browsers", int():
             return t("status.browsers", count=value) if value else ""
         case _:

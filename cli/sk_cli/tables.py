@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -75,18 +76,21 @@ def _cell(cell: str) -> Text:
     return Text(neutral(cell))
 
 
-def _stacked(heads: Sequence[str], rows: Sequence[Sequence[Text]]) -> Text:
-    made = Text()
+def _stacked(heads: Sequence[str], rows: Sequence[Sequence[Text]]) -> Group:
+    """Each row as its first cell and, below it, what the others say under which head."""
+    made: list[Text | Padding] = []
     for row in rows:
-        made.append_text(row[0]).append("\n")
-        for head, cell in zip(heads[1:], row[1:], strict=True):
-            if cell.plain and cell.plain != "–":
-                made.append(f"  {head.lower()} " if head else "  ", style="dim")
-                made.append_text(cell).append("\n")
-    return made
+        made.append(row[0])
+        rest = [
+            Text.assemble((f"{head.lower()} ", "dim"), cell) if head else cell
+            for head, cell in zip(heads[1:], row[1:], strict=True)
+            if cell.plain and cell.plain != "–"
+        ]
+        made.append(Padding(Text(", ").join(rest), (0, 0, 0, 2)))
+    return Group(*made)
 
 
-def _print(console: Console, what: Table | Text) -> None:
+def _print(console: Console, what: Table | Group) -> None:
     with console.capture() as captured:
         console.print(what)
     for line in captured.get().splitlines():

@@ -291,7 +291,7 @@ class _Chat:
     def _show_usage(self) -> None:
         for agent, usage in self._talk.usage.items():
             used = t("event.usage", used=usage.used, size=usage.size or "?")
-            self._screen.line(f"{agent}: {used}", dim=True)
+            self._screen.line(t("words.is", what=agent, how=used), dim=True)
         if not self._talk.usage:
             self._screen.line(t("chat.no-usage"), dim=True)
 

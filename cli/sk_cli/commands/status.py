@@ -1,6 +1,7 @@
 """`sk-cli status`: components, agents, configuration and history on one screen."""
 
 import asyncio
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ from sk_cli.words import t
 _ANSWER_WITHIN = 2.0
 # Where agents are busy and how full they are: of so many channels, the newest.
 _LOOKED_AT = 100
+# What the first line takes: where a terminal is narrower, each of its parts has its own.
+_ONE_LINE = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,7 @@ def command(told: Invocation, *, watch: bool) -> int:
             before = (seen.hello.head, time.monotonic()) if seen.hello else None
             if sys.stdout.isatty() and not told.json:
                 click.clear()
-            _shown(told, seen)
+            _shown(told, seen, stream=True)
             if not told.json:
                 print(flush=True)
             asking.ask(told, lambda bus: observing.heartbeat(bus, _ANSWER_WITHIN))
@@ -138,15 +141,15 @@ async def _asked(bus: Bus, query: AnyQuery) -> Any:
         return None
 
 
-def _shown(told: Invocation, seen: _Seen) -> int:
+def _shown(told: Invocation, seen: _Seen, *, stream: bool = False) -> int:
     if told.json:
-        _document(told, seen)
+        _document(told, seen, stream=stream)
     else:
         _print(told, seen)
     return int(Exit.DONE if seen.state == "running" else Exit.DEGRADED)
 
 
-def _document(told: Invocation, seen: _Seen) -> None:
+def _document(told: Invocation, seen: _Seen, *, stream: bool) -> None:
     instance = told.choice.instance
     made = {
         "state": seen.state,
@@ -160,7 +163,10 @@ def _document(told: Invocation, seen: _Seen) -> None:
         "config": seen.current,
         "historyProblem": seen.trouble,
     }
-    told.line(made) if told.json and not sys.stdout.isatty() else told.document(made)
+    if stream:
+        told.line(made)
+    else:
+        told.document(made)
 
 
 def _print(told: Invocation, seen: _Seen) -> None:
@@ -175,8 +181,9 @@ def _print(told: Invocation, seen: _Seen) -> None:
     else:
         bus = t("status.seq", seq=seen.hello.head)
         bus += "" if seen.rate is None else t("status.rate", number=f"{seen.rate:.0f}")
-    print("   ".join(filter(None, [f"sidekicks  {shown}", up, instances.address(instance), bus])))
-    print()
+    pieces = [f"sidekicks  {shown}", *filter(None, [up, instances.address(instance), bus])]
+    narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < _ONE_LINE
+    print(("\n" if narrow else "   ").join(pieces), end="\n\n")
     heads = ("component", "state", "pid", "up", "beat", "restarts", "memory")
     table(
         told,
