@@ -248,7 +248,8 @@ class Message:
     """One message. ``rev`` counts the deltas that are in ``parts`` already.
 
     ``code`` stands on system messages only; ``answers`` is the id of the user's message that this
-    one answers.
+    one answers, ``during`` of the one that was being answered when a system message came up that
+    answers none: so it is shown beside those answers, in the order of ids.
     """
 
     id: MessageId
@@ -257,6 +258,7 @@ class Message:
     role: Role
     agent: AgentName | Literal[""] = ""
     answers: MessageId | None = None
+    during: MessageId | None = None
     parts: tuple[Part, ...] = ()
     done: bool = True
     queued: bool = False

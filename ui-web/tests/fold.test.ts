@@ -170,6 +170,16 @@ describe("the order of reading", () => {
     expect(order).toEqual([id(1), id(4), id(3), id(9)]);
   });
 
+  it("puts what came up meanwhile among the answers, in the order in which it came", () => {
+    const asked = message(1, { role: "user", agent: "" });
+    const queued = message(3, { role: "user", agent: "" });
+    const joined = message(4, { role: "system", during: id(1) });
+    const answer = message(5, { answers: id(1) });
+    const ruled = message(6, { role: "system", during: id(1) });
+    const order = [ruled, queued, answer, joined, asked].sort(reading).map((one) => one.id);
+    expect(order).toEqual([id(1), id(4), id(5), id(6), id(3)]);
+  });
+
   it("counts what one event made", () => {
     const ids = [message(1, { id: id(1, 10) }), message(1, { id: id(1, 9) })].sort(reading);
     expect(ids.map((one) => one.id)).toEqual([id(1, 9), id(1, 10)]);

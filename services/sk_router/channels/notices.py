@@ -13,8 +13,15 @@ def say(
     *,
     error: Problem | None = None,
     answers: MessageId | None = None,
+    during: MessageId | None = None,
 ) -> None:
-    """Say ``code`` about the agent; with ``answers`` it stands in the place of an answer."""
+    """Say ``code`` about the agent; with ``answers`` it stands in the place of an answer.
+
+    Else it is said ``during`` the turn under way, where there is one and nothing else is named.
+    """
+    turn = decision.talk(channel).turn
+    if answers is None and during is None and turn is not None:
+        during = turn.answers
     said = Message(
         id=decision.message_id(),
         channel=channel,
@@ -22,6 +29,7 @@ def say(
         role=Role.SYSTEM,
         agent=agent,
         answers=answers,
+        during=during,
         code=code,
         error=error,
     )

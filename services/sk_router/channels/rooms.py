@@ -11,7 +11,7 @@ from dataclasses import replace
 from sk_bus import ids
 from sk_bus.errors import problem
 from sk_bus.events import ChannelsChanged
-from sk_bus.model import AgentName, Channel, ChannelId, CommandId
+from sk_bus.model import AgentName, Channel, ChannelId, CommandId, MessageId
 from sk_router.acp import openings
 from sk_router.channels import answers, notices, permissions, preparations
 from sk_router.decision import Decision
@@ -43,14 +43,19 @@ def change(decision: Decision, channel: Channel) -> None:
         tell(decision, [channel if one.id == channel.id else one for one in channels.values()])
 
 
-def join(decision: Decision, channel: ChannelId, agents: Iterable[AgentName]) -> None:
+def join(
+    decision: Decision,
+    channel: ChannelId,
+    agents: Iterable[AgentName],
+    during: MessageId | None = None,
+) -> None:
     """Let agents join that aren't members, each said in the channel."""
     now = decision.state.channels[channel]
     new = [one for one in dict.fromkeys(agents) if one not in now.members]
     if new:
         change(decision, replace(now, members=(*now.members, *new)))
         for agent in new:
-            notices.say(decision, channel, agent, "agent-joined")
+            notices.say(decision, channel, agent, "agent-joined", during=during)
 
 
 def leave(decision: Decision, channel: ChannelId, agent: AgentName) -> None:

@@ -89,7 +89,7 @@ def _begin(decision: Decision, channel: ChannelId) -> None:
             answers=entry.messageId,
         )
         return
-    rooms.join(decision, channel, route.joins)
+    rooms.join(decision, channel, route.joins, entry.messageId)
     round_ = Round(
         messageId=entry.messageId,
         seq=entry.seq,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sk_bus.commands import Cancel, RemoveQueued
-from sk_bus.model import MessageId
+from sk_bus.commands import Cancel, RemoveQueued, Restart
+from sk_bus.model import AgentName, MessageId
 from tests.support.playbook import Playbook, chunk, thought
 
 Messages = list[dict[str, Any]]
@@ -71,6 +71,24 @@ def joined() -> Messages:
     return list(p.messages().values())
 
 
+def forgotten() -> Messages:
+    """The second answer of an agent that can take no session up."""
+    p = Playbook("alice")
+    channel = p.direct("alice")
+    p.send(channel, "hello")
+    p.opened("alice", "s1")
+    p.replies("alice", "hi", "s1")
+    p.passes(300)
+    p.command(Restart, agent=AgentName("alice"))
+    p.exits("alice")
+    p.send(channel, "more")
+    p.opened("alice", "s2")
+    p.replies("alice", "hi", "s2")
+    found = list(p.messages().values())
+    assert found[-2]["code"] == "memory-lost"
+    return found
+
+
 def unavailable() -> Messages:
     p = Playbook("alice", "bob", maxRunningAgents=1)
     p.prompted("alice")
@@ -115,6 +133,11 @@ def block(content: dict[str, Any]) -> dict[str, Any]:
         ("answers", whole, 0, None),
         ("answers", unavailable, -1, lambda value: str(value).startswith("m")),
         ("answers", nobody, -1, lambda value: str(value).startswith("m")),
+        # during: what was being answered when a notice that answers nothing came up
+        ("during", joined, -1, lambda value: str(value).startswith("m")),
+        ("during", joined, 0, None),
+        ("during", nobody, -1, None),
+        ("during", forgotten, -2, lambda value: str(value).startswith("m")),
         # done
         ("done", lambda: growing(chunk("hi")), -1, False),
         ("done", whole, 1, True),

@@ -128,6 +128,8 @@ def test_a_request_that_fits_is_answered_without_asking_and_the_channel_says_so(
     rule = "(kind: execute, command: git status*, answer: allow_once)"
     told = f"git status was answered with “Yes” by rule 1 of alice {rule}"
     assert (said["agent"], said["error"]["message"]) == ("alice", told)
+    (question, *_) = p.messages()
+    assert said["during"] == question
     assert p.state.asks == {}
 
 

@@ -24,19 +24,23 @@ export interface ConversationState {
 }
 
 /**
- * The order of reading: a question and who joined by it (made of the same input, so of the same
- * number), then what answers it; else by creation.
+ * The order of reading: a question, then what answers it or came up meanwhile; else by creation.
+ * Who joined by a question in a log of older code has only its number in common with it.
  */
 export function reading(one: Message, other: Message): number {
   return (
-    compareIds(inputOf(one.answers ?? one.id), inputOf(other.answers ?? other.id)) ||
-    Number(one.answers !== undefined) - Number(other.answers !== undefined) ||
+    compareIds(question(one), question(other)) ||
+    Number(follows(one)) - Number(follows(other)) ||
     compareIds(one.id, other.id)
   );
 }
 
-function inputOf(id: string): string {
-  return id.split(".")[0] ?? id;
+function question({ id, answers, during }: Message): string {
+  return (answers ?? during ?? id).split(".")[0] ?? id;
+}
+
+function follows({ answers, during }: Message): boolean {
+  return answers !== undefined || during !== undefined;
 }
 
 /** Ids sort by creation: sixteen digits of seq, then a dot and a count. */

@@ -174,7 +174,7 @@ export interface OtherPart {
 
 export type Role = "user" | "agent" | "system";
 
-/** One message. `rev` counts the deltas that are in `parts` already. `code` stands on system messages only; `answers` is the id of the user's message that this one answers. */
+/** One message. `rev` counts the deltas that are in `parts` already. `code` stands on system messages only; `answers` is the id of the user's message that this one answers, `during` of the one that was being answered when a system message came up that answers none: so it is shown beside those answers, in the order of ids. */
 export interface Message {
   id: MessageId;
   channel: ChannelId;
@@ -182,6 +182,7 @@ export interface Message {
   role: Role;
   agent: AgentName | "";
   answers?: MessageId;
+  during?: MessageId;
   parts: readonly Part[];
   done: boolean;
   queued: boolean;
