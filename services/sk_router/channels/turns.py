@@ -33,6 +33,10 @@ from sk_router.decision import Decision
 from sk_router.records import Round, Session, Turn
 from sk_router.state import place
 
+# What an agent is told of a channel fits into an event: 20 messages of 1,500 characters. As a blob,
+# which no message names, it would outlive the channel.
+_LONGEST = 128 * 1024
+
 
 def dispatch(decision: Decision) -> None:
     """Begin what can begin, in the order of acceptance, until nothing more can."""
@@ -147,7 +151,7 @@ def _prompt(decision: Decision, channel: ChannelId, turn: Turn, session: str) ->
     inc = decision.life(agent).inc
     decision.say(DoTurn(agent=agent, inc=inc, open=True))
     texts = _texts(decision, channel, turn)
-    kept = [decision.kept(one) if isinstance(one, str) else one for one in texts]
+    kept = [decision.kept(one, _LONGEST) if isinstance(one, str) else one for one in texts]
     lives.call(decision, agent, "session/prompt", messages.prompt(session, kept), channel)
     told = context.newest(decision.state, channel, None)
     put_turn(decision, channel, replace(turn, phase="prompt", inc=inc, text="", told=told))

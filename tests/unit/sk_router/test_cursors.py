@@ -133,6 +133,22 @@ def test_what_waited_in_the_queue_is_said_when_it_leaves_it() -> None:
     assert unseen(p, channel, "bob") == ["@alice three", "3"]
 
 
+@pytest.mark.parametrize("character", ["x", "🦔", "\x01"])
+def test_what_is_told_stands_in_the_line_itself_however_long(character: str) -> None:
+    p, channel = room()
+    for _ in range(20):
+        p.send(channel, "@alice " + character * 3_000)
+        p.replies("alice", "so", "a1")
+        p.passes(2_000)
+    p.send(channel, "@bob and you?")
+    p.opened("bob", "b1")
+    line = p.all_sent("bob")[-1].line
+    assert line.count(character) + line.count("\\u0001") > 1_400 * 10
+    assert "$blob" not in line
+    assert len(line.encode()) < 250_000
+    assert p.decision.blobs == {}
+
+
 def test_dropped_and_system_messages_are_told_to_nobody() -> None:
     p, channel = room()
     p.send(channel, "@alice two")
