@@ -105,6 +105,17 @@ def test_a_command_moves_nothing_and_is_not_told_again() -> None:
     assert unseen(p, channel, "alice") == ["/bob:compact", "done"]
 
 
+def test_of_several_commands_none_is_told_again() -> None:
+    p, channel = room()
+    p.send(channel, "/bob:one")
+    p.opened("bob", "b1")
+    p.replies("bob", "done", "b1")
+    p.passes(300)
+    p.send(channel, "/bob:two")
+    p.replies("bob", "done again", "b1")
+    assert unseen(p, channel, "bob") == ["@alice one", "first"]
+
+
 def test_the_second_of_several_reads_the_answer_of_the_first_before_it() -> None:
     p, channel = room()
     p.send(channel, "@alice @bob two")

@@ -441,3 +441,10 @@ def test_one_that_waits_for_quiet_is_not_overtaken() -> None:
     p.replies("alice", "done", "s1")
     p.answers("alice", p.last_n("alice"), {"sessionId": "s2"})
     assert p.prompts("alice") == ["first", "second", "third"]
+
+
+def test_an_edit_that_changes_nothing_is_not_told() -> None:
+    p, channel, _ = both()
+    waiting = p.send(channel, "@alice two")
+    assert edited(p, channel, waiting, "@alice two") is None
+    assert p.of(MessageUpdated) == []
