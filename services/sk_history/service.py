@@ -22,7 +22,7 @@ from sk_history.indexing import Indexer
 from sk_history.intake import Intake
 from sk_history.opening import lost, opened, say
 from sk_history.roster import Roster
-from sk_history.store import Store
+from sk_history.store import Store, StoreError
 from sk_history.tidying import Tidying
 
 # Deltas and public events, commands (for the end of things) and the router's memory.
@@ -60,14 +60,21 @@ async def _history(service: harness.Service) -> None:
     )
     await _announce(service, store, fold)
     waiting: asyncio.Queue[Batch | Resync] = asyncio.Queue(_WAITING)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(_read(service, cursor, waiting))
-        tasks.create_task(_write(service, store, fold, waiting, signals))
-        tasks.create_task(_enroll(fold, roster, signals.moved))
-        tasks.create_task(_sync(service, store, fold))
-        whole = answers.beginning(blobs)
-        tasks.create_task(Indexer(store, fold, whole, signals.moved).run())
-        tasks.create_task(Tidying(service, store, fold, signals.deleted).run())
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_read(service, cursor, waiting))
+            tasks.create_task(_write(service, store, fold, waiting, signals))
+            tasks.create_task(_enroll(fold, roster, signals.moved))
+            tasks.create_task(_sync(service, store, fold))
+            whole = answers.beginning(blobs)
+            tasks.create_task(Indexer(store, fold, whole, signals.moved).run())
+            tasks.create_task(Tidying(service, store, fold, signals.deleted).run())
+    except* StoreError as group:
+        # RocksDB's handle is of no use any more: the next process opens it anew, and what this one
+        # hadn't written is in the journal.
+        say(service, f"{group.exceptions[0]}; make room, or give the right to write there")
+        await service.report_now()
+        raise
 
 
 def _present(service: harness.Service, store: Store, fold: Fold) -> Cursor:

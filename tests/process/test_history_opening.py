@@ -13,7 +13,7 @@ from sk_bus.codec import plain
 from sk_bus.contract import Bus
 from sk_bus.events import ChannelsChanged, MessageUpdated
 from sk_bus.model import AgentName, Channel, Cursor, Message, Role, TextPart
-from sk_bus.queries import Conversation, ListChannels
+from sk_bus.queries import Conversation, HistoryInfo, ListChannels
 from sk_history import records
 from sk_history.fold import Fold
 from sk_history.rocks import RocksStore
@@ -155,5 +155,28 @@ def test_a_database_lost_within_an_epoch_is_made_anew_and_that_is_said() -> None
             assert [one.id for one in view.messages] == [ids.message_id(11), ids.message_id(12)]
             assert view.channel.name == "now"
             assert "made anew" in await trouble(bus)
+
+    with_pair(test)
+
+
+def test_without_room_it_ends_says_why_and_has_everything_once_there_is_some() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        await names(bus)
+        pair.kill("history")
+        pair.start("history", largest=300_000)
+        async with Router(bus).speaking() as router:
+            head = await router.said(ChannelsChanged(channels=(NOW,)))
+            assert await names(bus, head) == ["now"]
+            for seq in range(11, 120):
+                big = replace(said(seq).message, parts=(TextPart(text=f"{seq} " * 1000),))
+                head = await router.said(MessageUpdated(channel=NOW.id, message=big))
+            assert await pair.ended("history") == 1
+            assert "make room" in await trouble(bus)
+            pair.start("history")
+            view = (await bus.query(Conversation(channel=NOW.id), after=head)).value
+            assert view.messages[-1].id == ids.message_id(119)
+            await trouble(bus, expected=False)
+            found = (await bus.query(HistoryInfo())).value
+            assert found.messages == 109
 
     with_pair(test)

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,6 +15,12 @@ from sk_bus.vocabulary import Event
 from tests.support.instance import TestInstance
 from tests.support.patience import PATIENCE
 
+_BOUNDED = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
 
 class Pair:
     """A bus and a history without a supervisor: the test starts and kills them."""
@@ -22,10 +29,12 @@ class Pair:
         self.instance = instance
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, *names: str) -> None:
+    def start(self, *names: str, largest: int | None = None) -> None:
+        """Start services; with ``largest`` they can't write more bytes than that to a file."""
+        bound = [] if largest is None else [sys.executable, "-c", _BOUNDED, str(largest)]
         for name in names:
             self.running[name] = subprocess.Popen(
-                [self.instance.bin / f"sk-{name}"],
+                [*bound, self.instance.bin / f"sk-{name}"],
                 env=self.instance.environment,
                 stderr=(self.instance.directory / f"{name}.err").open("ab"),
             )
