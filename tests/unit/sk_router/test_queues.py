@@ -37,10 +37,14 @@ def both(text: str = "@alice @bob hello") -> tuple[Playbook, ChannelId, str]:
         ("exit", ("alice", None)),
         ("refusal", ("alice", "refusal")),
         ("stop", ("alice", "cancelled")),
+        ("restart", ("alice", "cancelled")),
+        ("leaves the configuration", ("alice", "cancelled")),
+        ("leaves the channel", ("alice", "cancelled")),
+        ("deaf", ("alice", "cancelled")),
     ],
 )
 def test_one_that_fails_does_not_stop_the_next(how: str, told: tuple[str, str | None]) -> None:
-    p, _, message = both()
+    p, channel, message = both()
     match how:
         case "error":
             p.answers("alice", 3, error={"code": -32603, "message": "no"})
@@ -51,6 +55,19 @@ def test_one_that_fails_does_not_stop_the_next(how: str, told: tuple[str, str | 
         case "stop":
             p.command(Stop, agent=ALICE)
             p.answers("alice", 3, {"stopReason": "cancelled"})
+        case "restart":
+            p.command(Restart, agent=ALICE)
+            p.exits("alice")
+            p.started("alice")
+        case "leaves the configuration":
+            p.give(configured("bob"))
+            p.exits("alice")
+        case "leaves the channel":
+            p.command(RemoveMember, channel=channel, agent=ALICE)
+            p.answers("alice", 3, error={"code": -32603, "message": "cancelled"})
+        case "deaf":
+            p.command(RemoveMember, channel=channel, agent=ALICE)
+            p.passes(10_000)
     p.passes(300)
     p.opened("bob", "b1")
     p.replies("bob", "here", "b1")

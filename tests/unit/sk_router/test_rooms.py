@@ -207,6 +207,28 @@ def test_a_channel_that_is_answering_is_deleted_when_that_has_ended() -> None:
     nothing_is_left_of(p, channel)
 
 
+def test_an_agent_that_does_not_answer_cancel_holds_up_a_delete_for_ten_seconds() -> None:
+    p = Playbook("alice")
+    channel = p.channel("ops", "alice")
+    p.send(channel, "hello")
+    p.opened("alice", "a1", "close")
+    assert p.command(Delete, channel=channel) is None
+    deletion = f"command-{p._commands}"
+    again = p.command(Delete, channel=channel)
+    assert again is None
+    p.passes(9_999)
+    assert channel in p.state.channels
+    p.passes(1)
+    for id_ in (deletion, f"command-{p._commands}"):
+        result = p.result(id_)
+        assert result is not None
+        assert result.ok
+    assert p.state.channels == {}
+    p.exits("alice")
+    p.passes(40_000)
+    nothing_is_left_of(p, channel)
+
+
 @pytest.mark.parametrize("command", [Delete, RemoveMember])
 def test_a_session_that_opens_too_late_is_closed_again(command: type) -> None:
     p = Playbook("alice")
