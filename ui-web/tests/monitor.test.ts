@@ -118,7 +118,7 @@ describe("a line", () => {
   it.each([
     [at(1, "turn:changed", { busy: true, answering: "alice", queued: 2, then: ["bob"] }), "alice, then bob, 2 queued"],
     [at(1, "turn:changed", { busy: false, queued: 0 }), "idle"],
-    [at(1, "message:updated", { message: { role: "user", parts: [{ type: "text", text: "hi\n  there" }] } }), "you: hi there"],
+    [at(1, "message:updated", { message: { role: "user", parts: [{ type: "text", text: "hi\n  there" }] } }), "You: hi there"],
     [at(1, "message:updated", { message: { role: "agent", agent: "bob", stopReason: "end_turn", parts: [{ type: "text", text: { head: "long" } }] } }), "bob: long (end_turn)"],
     [at(1, "permission:requested", { toolCall: { kind: "execute", title: "rm" }, options: [{ kind: "allow_once" }] }), "execute “rm”: allow_once"],
     [at(1, "usage:changed", { usage: { used: 5, size: 0 } }), "5"],

@@ -372,6 +372,7 @@ export const en = {
   "settings.and": "{first} and {second}",
   "settings.opening": "Opening {path}…",
   "settings.recent": "Recent files",
+  "settings.missing": "not found",
 
   "bus.title": "Bus",
   "bus.component": "Component",
@@ -397,6 +398,7 @@ export const en = {
   "bus.copy": "Copy as a command for the terminal",
   "bus.export": "Save as NDJSON",
   "bus.clear": "Clear the list",
+  "bus.idle": "idle",
   "bus.json": "The event as JSON",
   "bus.lost": "Events are missing here: they are no longer in the journal.",
   "bus.epoch": "A new log began here.",

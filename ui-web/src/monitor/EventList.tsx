@@ -7,6 +7,7 @@ import { t } from "../i18n/translate";
 import { say } from "../shell/Announcer";
 import { count } from "../shell/format";
 import { Icon } from "../shell/icon";
+import { roam } from "../shell/roam";
 import { isInternal, lineOf, type Row } from "./events";
 import { EventRow } from "./EventRow";
 import { command, toggled, type Filter } from "./filter";
@@ -15,11 +16,15 @@ import { ask, clear, follow, line, parsed, pause, paused, rates, resume, rows, w
 export const SHOWN = 60;
 const CHIPS = 12;
 
+type ListScroll = { currentTarget: HTMLDivElement };
+
 export function EventList(): JSX.Element {
   useEffect(follow, []);
   /** How many of the newest are left out below: 0 follows the end. */
   const [skipped, skip] = useState(0);
   const list = useRef<HTMLDivElement>(null);
+  const top = useRef(0);
+  const rowList = useRef<HTMLOListElement>(null);
   const { filter, wrong } = parsed.value;
   const all = rows.value;
   const end = Math.max(Math.min(SHOWN, all.length), all.length - skipped);
@@ -33,6 +38,12 @@ export function EventList(): JSX.Element {
     if (next > 0) pause();
     skip(Math.max(0, next));
     if (list.current !== null) list.current.scrollTop = 0;
+  };
+  /** Who scrolls up wants to read: what comes then waits. */
+  const scrolled = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: ListScroll): void => {
+    const up = scrollTop < top.current - 1 && scrollHeight - scrollTop - clientHeight > 1;
+    top.current = scrollTop;
+    if (up) pause();
   };
   const goOn = (): void => {
     skip(0);
@@ -70,14 +81,14 @@ export function EventList(): JSX.Element {
         </p>
       )}
       <Chips filter={filter} />
-      <div class="bus-list" ref={list} onWheel={({ deltaY }) => deltaY < 0 && all.length > 0 && pause()}>
+      <div class="bus-list" ref={list} onScroll={scrolled}>
         {from > 0 && (
           <button type="button" class="link" onClick={() => move(skipped + SHOWN)}>
             {t("bus.older", { count: from })}
           </button>
         )}
         {all.length === 0 && <p class="list-note">{t("bus.nothing")}</p>}
-        <ol>
+        <ol ref={rowList} onKeyDown={(event) => roam(event, rowList.current)}>
           {all.slice(from, end).map((row) => (
             <EventRow key={`${row.event.epoch} ${row.event.seq} ${row.gap === null}`} row={row} />
           ))}

@@ -1,4 +1,6 @@
-// An event in one line: where it happened, and what it says. Pure; no markup, no colours.
+// An event in one line: where it happened, and what it says. Values of the bus stand as they are;
+// the words between them are the reader's.
+import { t } from "../i18n/translate";
 import type { AnyEvent, Row } from "./events";
 import { agentOf } from "./filter";
 
@@ -30,24 +32,28 @@ function said({ type, data }: AnyEvent): string {
       return `${String(data["kind"])} ${textOf(data["text"])}`;
     case "turn:changed": {
       const { busy, answering, queued, then } = data as { busy: boolean; answering?: string; queued: number; then?: readonly string[] };
-      if (!busy) return "idle";
-      return [answering ?? "…", ...(then ?? []).map((name) => `then ${name}`), queued > 0 ? `${queued} queued` : ""].filter(Boolean).join(", ");
+      if (!busy) return t("bus.idle");
+      const after = then === undefined || then.length === 0 ? "" : t("turn.then", { agents: then.join(", ") });
+      const behind = queued === 0 ? "" : t("turn.queued", { count: queued });
+      return [answering ?? "…", after, behind].filter(Boolean).join(", ");
     }
     case "agent:state":
-      return [String(data["state"]), data["outdated"] === true ? "outdated" : "", problem(data["error"])].filter(Boolean).join(", ");
+      return [String(data["state"]), data["outdated"] === true ? t("state.outdated") : "", problem(data["error"])].filter(Boolean).join(", ");
     case "agent:log":
     case "do:send":
       return textOf(data["line"]);
     case "component:state":
       return `${String(data["state"])}, pid ${String(data["pid"])}`;
     case "config:changed":
-      return data["valid"] === true ? "valid" : `invalid: ${(data["problems"] as readonly unknown[]).length}`;
+      return data["valid"] === true
+        ? t("settings.valid")
+        : t("settings.bad", { count: (data["problems"] as readonly unknown[]).length });
     case "permission:requested": {
       const { toolCall, options } = data as { toolCall: Data; options: readonly Data[] };
       return `${String(toolCall["kind"])} “${String(toolCall["title"])}”: ${options.map(({ kind }) => String(kind)).join(", ")}`;
     }
     case "permission:resolved":
-      return `${String(data["optionId"] ?? "cancelled")} by ${String(data["by"])}`;
+      return `${String(data["optionId"] ?? t("tool.cancelled"))} · ${String(data["by"])}`;
     case "usage:changed": {
       const { used, size } = data["usage"] as { used: number; size: number };
       return size > 0 ? `${used} / ${size}` : `${used}`;
@@ -64,7 +70,7 @@ function said({ type, data }: AnyEvent): string {
 function message(data: Data): string {
   const parts = (data["parts"] as readonly Data[] | undefined) ?? [];
   const text = parts.map((part) => textOf(part["text"]) || `(${String(part["type"])})`).join(" ");
-  const who = data["role"] === "user" ? "you" : String(data["agent"] ?? data["role"]);
+  const who = data["role"] === "user" ? t("message.you") : String(data["agent"] ?? data["role"]);
   const end = [data["stopReason"], data["code"], problem(data["error"])].filter(Boolean).join(", ");
   return `${who}: ${text}${end === "" ? "" : ` (${end})`}`;
 }

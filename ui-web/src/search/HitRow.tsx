@@ -31,7 +31,7 @@ export function HitRow({ hit, text }: { hit: Hit; text: string }): JSX.Element {
             {dayName(hit.createdAt, now.value)}, {clock(hit.createdAt)}
           </time>
         </span>
-        <span class="hit-text">
+        <span class="hit-text" dir="auto">
           {piecesOf(hit.excerpt, hit.spans).map((piece, index) =>
             piece.found ? <mark key={index}>{piece.text}</mark> : piece.text,
           )}

@@ -7,6 +7,7 @@ import { problemText, t } from "../i18n/translate";
 import { config, store } from "../shell/app";
 import { openDialog } from "../shell/dialog";
 import { Icon } from "../shell/icon";
+import { absent } from "./folders";
 import { ask, open, opening, refusal, stops, wanted } from "./opening";
 import { PathField } from "./PathField";
 
@@ -94,6 +95,14 @@ function Recent({ now }: { now: string }): JSX.Element | null {
     return () => void (gone = true);
   }, [now]);
   const others = files.filter((file) => file !== now);
+  const [missing, setMissing] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    let gone = false;
+    void absent(files).then((found) => {
+      if (!gone) setMissing(found);
+    });
+    return () => void (gone = true);
+  }, [files]);
   if (others.length === 0) return null;
   return (
     <>
@@ -101,9 +110,10 @@ function Recent({ now }: { now: string }): JSX.Element | null {
       <ul class="settings-recent">
         {others.map((file) => (
           <li key={file}>
-            <button type="button" class="link" onClick={() => ask(file)}>
+            <button type="button" class="link" disabled={missing.has(file)} onClick={() => ask(file)}>
               {file}
             </button>
+            {missing.has(file) && <span class="quiet"> {t("settings.missing")}</span>}
           </li>
         ))}
       </ul>
