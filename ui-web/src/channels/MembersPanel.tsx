@@ -7,6 +7,7 @@ import { AgentMark } from "../agents/AgentMark";
 import { Avatar } from "../agents/Avatar";
 import type { Channel } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
+import { ChannelExport } from "../search/ChannelExport";
 import { agents, agentsByName, channels, give, pending, refusals, titleOf } from "../shell/app";
 import { openDialog } from "../shell/dialog";
 import { Icon } from "../shell/icon";
@@ -90,6 +91,7 @@ function About({ channel }: { channel: Channel }): JSX.Element {
           <Icon of={Trash2} size={14} /> {t("channel.deleteDo")}
         </button>
       </div>
+      <ChannelExport channel={channel} />
     </div>
   );
 }

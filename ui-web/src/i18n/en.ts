@@ -431,6 +431,8 @@ export const en = {
   "history.everything": "All conversations",
   "history.markdown": "Export as Markdown",
   "history.jsonl": "Export as JSON Lines",
+  "history.asMarkdown": "Markdown",
+  "history.asJsonl": "JSON Lines",
   "history.import": "Import a file…",
   "history.importHint": "JSON Lines can be imported again, here or elsewhere. What is there already is left alone.",
   "history.exporting": "Exporting…",

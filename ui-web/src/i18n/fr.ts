@@ -397,6 +397,8 @@ export const fr = {
   "history.everything": "Toutes les conversations",
   "history.markdown": "Exporter en Markdown",
   "history.jsonl": "Exporter en JSON Lines",
+  "history.asMarkdown": "Markdown",
+  "history.asJsonl": "JSON Lines",
   "history.import": "Importer un fichier…",
   "history.importHint": "JSON Lines peut être réimporté, ici ou ailleurs. Ce qui est déjà là n’est pas touché.",
   "history.exporting": "Export en cours…",
