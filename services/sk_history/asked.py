@@ -30,9 +30,12 @@ class Phrase:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Finds the phrase where words are plain runs of letters and digits."""
+        """Finds the phrase where words are plain runs of letters and digits.
+
+        It doesn't look at what stands before: one that begins with a letter is found much faster.
+        """
         said = r"[\W_]+".join(re.escape(word.text) for word in self.words)
-        return re.compile(rf"(?<![^\W_]){said}" + ("" if self.beginning else r"(?![^\W_])"))
+        return re.compile(said + ("" if self.beginning else r"(?![^\W_])"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ The index says which messages may hold the words; here it is seen whether they d
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sk_history.asked import Asked, Phrase
@@ -70,9 +70,9 @@ def places(text: str, phrases: Sequence[Phrase]) -> list[Place]:
     plain = plainly(text)
     if plain is not None:
         return sorted(
-            Place(*match.span(), n)
+            Place(*span, n)
             for n, phrase in enumerate(phrases)
-            for match in phrase.pattern.finditer(plain)
+            for span in _spans(phrase.pattern, plain)
         )
     found = []
     said = list(words(text))
@@ -83,6 +83,17 @@ def places(text: str, phrases: Sequence[Phrase]) -> list[Place]:
                 last = said[at + len(phrase.words) - 1]
                 found.append(Place(word.start, _end(last, phrase), n))
     return found
+
+
+def _spans(pattern: re.Pattern[str], plain: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    while match := pattern.search(plain, at):
+        begin, end = match.span()
+        if begin and plain[begin - 1].isalnum():
+            at = begin + 1  # within a word
+        else:
+            yield begin, end
+            at = end
 
 
 def _stands(said: list[Word], at: int, phrase: Phrase) -> bool:

@@ -101,6 +101,10 @@ def test_words_may_stand_in_different_parts() -> None:
     assert seqs(events, text="two one") == [10]
 
 
+def test_a_match_within_a_word_hides_none_behind_it() -> None:
+    assert seqs([said(10, "xa a a")], text='"a a"') == [10]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"), [("日本語", [10]), ("本", [10]), ("日語", []), ("テスト", [10])]
 )
