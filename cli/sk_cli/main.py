@@ -16,6 +16,7 @@ from sk_cli import choice, language, words
 from sk_cli.failure import Exit, Failure
 from sk_cli.invocation import Invocation
 from sk_cli.options import Command, Group
+from sk_cli.render import neutral
 from sk_cli.usage import said
 from sk_cli.words import t
 
@@ -91,11 +92,12 @@ def called(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.DONE)
     except Failure as failure:
-        print(f"sk-cli: {failure.message}", file=sys.stderr)
+        # It may hold what an agent said, or a name that somebody made up.
+        print(f"sk-cli: {neutral(failure.message)}", file=sys.stderr)
         for line in failure.details:
-            print(f"  | {line}", file=sys.stderr)
+            print(f"  | {neutral(line)}", file=sys.stderr)
         if failure.then:
-            print(t("failure.next", then=failure.then), file=sys.stderr)
+            print(t("failure.next", then=neutral(failure.then)), file=sys.stderr)
         return int(failure.code)
     except click.exceptions.Exit as error:  # --help was all that was asked
         return error.exit_code

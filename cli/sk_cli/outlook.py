@@ -6,8 +6,11 @@ from sk_bus.queries import Answering, PreviewView
 from sk_cli.render import one_line
 from sk_cli.words import problem_text, t
 
+# The channels' names by their ids.
+Names = dict[ChannelId, str]
 
-def said(preview: PreviewView, names: dict[ChannelId, str]) -> str:
+
+def said(preview: PreviewView, names: Names) -> str:
     """``→ alice, then bob (busy in #ops)``; ``names`` are the channels'."""
     pieces = []
     if preview.problem is not None:

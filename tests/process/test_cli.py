@@ -28,12 +28,14 @@ agents:
   - name: ghost
     command: no-such-program
 """
+# Somebody who changes a title and leaves.
+EDITOR = {"VISUAL": "sed -i s/Alice/Alicia/"}
 WIDE = 160
 
 
 @pytest.fixture(scope="module")
 def cli() -> Iterator[TestInstance]:
-    with TestInstance(config=CONFIG) as instance:
+    with TestInstance(config=CONFIG, environment=EDITOR) as instance:
         for arguments in (("status",), ("channels", "list"), ("events", "-n", "1")):
             ended = instance.cli(*arguments, check=False)
             assert (ended.returncode, "sk-cli up" in ended.stderr) == (3, True), ended
@@ -156,6 +158,14 @@ def test_tab_knows_the_names_there_are(
     offered: list[str] = []
     while f"plain,{found}" not in offered:
         offered = cli.cli(environment=asked).stdout.splitlines()
+
+
+def test_a_file_is_edited_and_then_checked(cli: TestInstance) -> None:
+    with Terminal(cli, "config", "edit") as terminal:
+        assert terminal.ended() == 0
+    assert "0 errors, 1 warning" in terminal.text
+    assert "Alicia" in cli.config.read_text()
+    cli.config.write_text(CONFIG)
 
 
 def test_french_is_spoken_where_the_configuration_says_so(cli: TestInstance) -> None:

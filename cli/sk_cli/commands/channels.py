@@ -7,6 +7,7 @@ from sk_bus.contract import Bus
 from sk_bus.model import Channel, ChannelId, Message, MessageId
 from sk_bus.queries import Conversation, ConversationView, Older
 from sk_cli import asking, messages, names, render
+from sk_cli.commands import queue
 from sk_cli.completing import agent_names, channel_names
 from sk_cli.invocation import Invocation, pass_invocation
 from sk_cli.options import Command, Group, Whole, option
@@ -165,6 +166,10 @@ def remove(told: Invocation, *, channel: str, agents: tuple[str, ...]) -> None:
         return one.id
 
     _done(told, asking.ask(told, body), "channels.removed")
+
+
+for _more in (queue.preview, queue.edit, queue.take_back, queue.prepare):
+    command.add_command(_more)
 
 
 @command.command("messages", cls=Command, help="help.channels.messages")

@@ -10,6 +10,7 @@ import click
 from sk_bus.contract import Bus
 from sk_bus.model import AgentName, ChannelId
 from sk_bus.queries import (
+    Blob,
     Export,
     ExportPage,
     HistoryInfo,
@@ -34,6 +35,7 @@ _FORMATS: dict[str, Literal["markdown", "jsonl"]] = {
     "jsonl": "jsonl",
 }
 _PAGE = 50
+_PIECE = 1_000_000
 # A big history takes its time to be read or written.
 _SLOW = 300.0
 
@@ -212,6 +214,27 @@ def import_(told: Invocation, *, file: Path) -> None:
                 kept=brought.kept,
             )
         )
+
+
+@command.command("blob", cls=Command, help="help.history.blob")
+@click.argument("sha256")
+@pass_invocation
+def blob(told: Invocation, *, sha256: str) -> None:
+    async def body(bus: Bus) -> str:
+        pieces: list[bytes] = []
+        while True:
+            offset = sum(len(piece) for piece in pieces)
+            piece: bytes = (await bus.query(Blob(sha256=sha256, offset=offset, limit=_PIECE))).value
+            pieces.append(piece)
+            if len(piece) < _PIECE:
+                # A piece may end within a character: they are put together first.
+                return b"".join(pieces).decode()
+
+    text = asking.ask(told, body)
+    if told.json:
+        told.document({"sha256": sha256, "text": text})
+    else:
+        sys.stdout.write(told.written(text))
 
 
 @command.command("path", cls=Command, help="help.history.path")

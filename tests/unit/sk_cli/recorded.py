@@ -9,8 +9,11 @@ from sk_bus.commands import (
     Create,
     Delete,
     Direct,
+    EditQueued,
     Open,
+    Prepare,
     RemoveMember,
+    RemoveQueued,
     Rename,
     Restart,
     Send,
@@ -56,6 +59,8 @@ from sk_bus.model import (
 )
 from sk_bus.queries import (
     SERVICES,
+    Answering,
+    Blob,
     Checked,
     Commands,
     Components,
@@ -77,6 +82,8 @@ from sk_bus.queries import (
     ListChannels,
     Logs,
     Permissions,
+    Preview,
+    PreviewView,
     Recent,
     Schema,
     Search,
@@ -257,6 +264,11 @@ VALUES: dict[type, Any] = {
     Search: Hits(hits=(HIT,), next="more"),
     Export: ExportPage(text="# review\n\n## You\n\nhello\n"),
     Import: Imported(channels=1, messages=12, kept=3),
+    Blob: b"all of it\x1b[2J\n",
+    Preview: PreviewView(
+        answering=(Answering(agent=ALICE), Answering(agent=DAN, joins=True, starts=True)),
+        unknown=("bib",),
+    ),
     HistoryInfo: HistoryView(path="/data/history", size=1_234_567, channels=2, messages=41),
 }
 OUTCOMES: dict[type, Any] = {
@@ -268,6 +280,9 @@ OUTCOMES: dict[type, Any] = {
     Direct: DIRECT,
     Send: QUESTION.id,
     Cancel: None,
+    EditQueued: None,
+    RemoveQueued: None,
+    Prepare: None,
     AnswerPermission: None,
     Start: None,
     Stop: None,

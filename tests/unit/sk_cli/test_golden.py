@@ -46,6 +46,10 @@ CALLS: dict[str, str] = {
     "channels-delete": "channels delete review --yes",
     "channels-invite": "channels invite review dan",
     "channels-remove": "channels remove review bob",
+    "channels-preview": "channels preview review @alice\\ hi",
+    "channels-edit": "channels edit review m1796000000000100.0 another",
+    "channels-take-back": "channels take-back review m1796000000000100.0",
+    "channels-prepare": "channels prepare review",
     "permissions-list": "permissions list",
     "permissions-answer": "permissions answer 500.0 2",
     "agents-list": "agents list",
@@ -68,6 +72,7 @@ CALLS: dict[str, str] = {
     "history-search": "history search reads -n 1",
     "history-export": "history export review",
     "history-import": "history import export.jsonl",
+    "history-blob": "history blob 0f0f",
     "history-path": "history path",
     "history-info": "history info",
     "doctor": "doctor --agent alice",
@@ -276,6 +281,11 @@ def test_what_goes_wrong_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("LANG", f"{language}_XX.UTF-8")
     _compared(f"failure-{name}", language, _shown(monkeypatch, name, FAILURES[name]))
+
+
+def test_a_failure_never_controls_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = _shown(monkeypatch, "agents-show", "agents show d\x1b[2Jan")
+    assert "\x1b" not in shown.split("--- stderr")[1]
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)
