@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from tests.support.instance import TestInstance
+from tests.support.shim_client import eventually
 from tests.support.terminal import Terminal
 
 pytestmark = pytest.mark.process
@@ -155,9 +156,7 @@ def test_tab_knows_the_names_there_are(
 ) -> None:
     asked = {"_SK_CLI_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(point)}
     # A busy machine may take longer than a person would wait for names: then there are none.
-    offered: list[str] = []
-    while f"plain,{found}" not in offered:
-        offered = cli.cli(environment=asked).stdout.splitlines()
+    eventually(lambda: f"plain,{found}" in cli.cli(environment=asked).stdout.splitlines())
 
 
 def test_a_file_is_edited_and_then_checked(cli: TestInstance) -> None:
@@ -173,8 +172,9 @@ def test_french_is_spoken_where_the_configuration_says_so(cli: TestInstance) -> 
     assert "valid" in cli.cli("status", environment=french).stdout  # the configuration comes first
     assert "valide" in cli.cli("--lang", "fr", "status").stdout
     cli.config.write_text(CONFIG.replace("language: en", "language: fr"))
-    assert "en marche" in cli.cli("status").stdout
+    eventually(lambda: "en marche" in cli.cli("status").stdout)
     cli.config.write_text(CONFIG)
+    eventually(lambda: "running" in cli.cli("status").stdout)
 
 
 def test_a_talk_with_two_agents_a_request_a_killed_router_and_stop(cli: TestInstance) -> None:
