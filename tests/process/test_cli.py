@@ -58,7 +58,7 @@ def cli() -> Iterator[TestInstance]:
         (("send", "@alise", "hello"), 4, "alice"),
         (("agents", "traffic", "bobb"), 4, "bob"),
         (("channels", "invite", "ops", "nobody"), 4, "nobody"),
-        (("send", "ops", "@alice slow 60", "--wait", "--timeout", "1s"), 5, "sk-cli stop"),
+        (("send", "ops", "@alice slow 600", "--wait", "--timeout", "1s"), 5, "sk-cli stop"),
         (("stop", "ops"), 0, ""),
     ],
 )
@@ -213,7 +213,7 @@ def test_a_talk_with_two_agents_a_request_a_killed_router_and_stop(cli: TestInst
 def test_ctrl_d_leaves_an_answer_to_go_on(cli: TestInstance) -> None:
     with Terminal(cli, "chat", "@alice", columns=WIDE) as chat:
         chat.until(r"@alice ›")
-        chat.keys("slow 60\r")
+        chat.keys("slow 600\r")
         chat.until(r"alice is answering")
         chat.keys("\x04")
         assert chat.ended() == 0
