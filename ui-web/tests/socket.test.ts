@@ -386,3 +386,12 @@ describe("the screen", () => {
     stop();
   });
 });
+
+it("refuses a call that no frame can hold, whatever it asks, and stays connected", async () => {
+  const gateway = connected();
+  const asked = store.query("Validate", { text: "é".repeat(500_000) });
+  await expect(asked).rejects.toMatchObject({ problem: { id: "too-long" } });
+  expect(gateway.calls("Validate")).toEqual([]);
+  void store.query("Validate", { text: "short" });
+  expect(gateway.calls("Validate")).toHaveLength(1);
+});

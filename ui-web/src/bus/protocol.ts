@@ -3,6 +3,9 @@ import type { Cursor, Envelope, Problem, PublicEvent } from "./schema.gen";
 
 export const PROTOCOL = 1;
 
+/** In bytes. Over a bigger one the gateway closes the socket. */
+export const LARGEST_FRAME = 1_000_000;
+
 /** One event with its place in the log, as the page is sent it. */
 export type PageEvent = Envelope<PublicEvent>;
 

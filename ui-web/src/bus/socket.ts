@@ -1,6 +1,7 @@
 // The connection to the gateway: one WebSocket, opened again whenever it is lost, resumed by
 // (epoch, seq), with calls that outlive it. Knows frames; what they mean is the store's business.
-import { CLOSED, PROTOCOL } from "./protocol";
+import { CLOSED, LARGEST_FRAME, PROTOCOL } from "./protocol";
+import { utf8Length } from "./text";
 import type { ClientFrame, PageEvent, ServerFrame, Wanted, Welcome } from "./protocol";
 import type { Cursor, Problem } from "./schema.gen";
 
@@ -194,11 +195,22 @@ export class Connection {
     const call = this.calls.get(id);
     if (call === undefined) return;
     const { name, args, command, after } = call;
-    this.say({ t: "call", id, name, args, command, after });
+    const text = JSON.stringify({ t: "call", id, name, args, command, after } satisfies ClientFrame);
+    if (utf8Length(text) > LARGEST_FRAME) {
+      // The gateway would close over it, and be asked the same again, and so on.
+      this.calls.delete(id);
+      call.reject(new RefusedError(TOO_LONG));
+    } else {
+      this.put(text);
+    }
   }
 
   private say(frame: ClientFrame): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
+    this.put(JSON.stringify(frame));
+  }
+
+  private put(text: string): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(text);
   }
 
   /** A close would wait for the other side's; a lost one never answers. */
@@ -222,6 +234,13 @@ export class Connection {
     this.timer = setTimeout(() => this.connect(), wait);
   }
 }
+
+const TOO_LONG: Problem = {
+  id: "too-long",
+  message: "The text is longer than 1 MB. Shorten it, or put it into a file and name that.",
+  params: {},
+  warning: false,
+};
 
 /** How long to wait before try number `failures` (from 0), in ms; `chance` in [0, 1). */
 export function backOff(failures: number, chance: number): number {

@@ -126,7 +126,15 @@ async function judge(ticket: number): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    if (ticket === judgement) timer = setTimeout(() => void judge(ticket), READ_AGAIN);
+    if (ticket !== judgement) return;
+    if (error.problem.id !== "too-long") {
+      timer = setTimeout(() => void judge(ticket), READ_AGAIN);
+      return;
+    }
+    batch(() => {
+      checked.value = { problems: [error.problem], warnings: [], saved: false };
+      checking.value = false;
+    });
   }
 }
 
