@@ -162,5 +162,6 @@ class _Filler:
             message = "{command} is no program that can be run: install it, or mend the path"
         else:
             message = "{command} isn't found on PATH: install it, or write its whole path"
-        self._tell(at, _warning(problem("command-not-found", message, command=expanded)))
+        # As it is written: what a variable stands for need not be said aloud.
+        self._tell(at, _warning(problem("command-not-found", message, command=command)))
         return self._surroundings.place(expanded) if "/" in expanded else expanded

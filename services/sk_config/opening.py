@@ -15,6 +15,7 @@ from sk_bus import paths
 from sk_bus import service as harness
 from sk_bus.contract import Report
 from sk_bus.errors import UnreachableError, problem
+from sk_bus.failpoints import failpoint
 from sk_bus.internal import FileOpenable
 from sk_bus.model import CommandId, Problem
 from sk_bus.queries import ListChannels
@@ -61,7 +62,9 @@ class Opening:
                 case {"closes": False, "command": str(id_), "path": str(path)}:
                     command = CommandId(id_)
                     if not self._answered(command):
-                        self._say(await asyncio.to_thread(judged, command, path, self._file))
+                        word = await asyncio.to_thread(judged, command, path, self._file)
+                        failpoint("open_judged")
+                        self._say(word)
                 case _:
                     pass  # nothing, or the agents are still ending
 
@@ -76,6 +79,7 @@ class Opening:
                 break
             except UnreachableError:
                 log.warning("%s waits to be opened until the history has read everything", path)
+        failpoint("open_read")
         while True:
             try:
                 files.replace(self._service.instance.source, b"remembered\n")
@@ -84,6 +88,7 @@ class Opening:
             except OSError as error:
                 log.error("%s can't be opened yet: %s", path, error)  # noqa: TRY400
                 await asyncio.sleep(_AGAIN)
+        failpoint("open_moved")
         log.info("%s is the configuration file from now on", path)
 
 

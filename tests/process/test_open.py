@@ -200,7 +200,7 @@ def test_what_cant_be_opened_stops_nothing(pair: Pair) -> None:
     pair.run(script)
 
 
-@pytest.mark.parametrize("victims", [["config", "router"], ["history"], ["bus"], list(SERVICES)])
+@pytest.mark.parametrize("victims", [["bus"], list(SERVICES)])
 def test_killed_on_the_way_it_gets_there_all_the_same(pair: Pair, victims: list[str]) -> None:
     async def script(bus: BusClient) -> None:
         now = Path((await bus.hello(timeout=BOUND)).config)

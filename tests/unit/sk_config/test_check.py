@@ -142,6 +142,33 @@ agents:
     assert "run" not in said
 
 
+@pytest.mark.parametrize(
+    ("written", "filled"),
+    [
+        ("~", "/home/u"),
+        ("~/x", "/home/u/x"),
+        ("~bob", "/home/ubob"),
+        ("~bob/x", "/home/ubob/x"),
+        ("~nobody/x", "/home/u/conf/~nobody/x"),
+        ("a~/x", "/home/u/conf/a~/x"),
+        ("../x", "/home/u/x"),
+        ("/x/${TOKEN}", "/x/t0ken-t0ken"),
+        ("$HOME/x", "/home/u/conf/$HOME/x"),
+    ],
+)
+def test_a_folder_is_filled_in_and_made_absolute(written: str, filled: str) -> None:
+    text = f"agents: [{{name: a, command: agent, cwd: '{written}'}}]"
+    config = check(text, HERE).config
+    assert config is not None
+    assert config.agents[0].cwd == filled
+
+
+def test_what_a_variable_stands_for_is_not_said_aloud() -> None:
+    (made,) = check("agents: [{name: a, command: '/bin/${TOKEN}'}]", HERE).warnings
+    assert made.params == {"command": "/bin/${TOKEN}"}
+    assert "t0ken" not in made.message
+
+
 def test_a_command_is_looked_up_on_the_path_then_beside_sk_cli() -> None:
     text = "agents: [{name: a, command: agent}, {name: d, command: sk-demo-agent}]"
     commands = [json.loads(made.content)["command"] for made in check(text, HERE).definitions]

@@ -175,6 +175,12 @@ def test_opening_another_file_ends_with_the_epoch() -> None:
     assert list(begin_epoch(store)) == [QUESTION]
 
 
+def test_opening_another_file_keeps_what_is_to_be_kept() -> None:
+    store, _ = after([KEEP, *UNDER_WAY, FileOpenable(command=STOP, path="/other")], [*CLOSED, DONE])
+    kept = begin_epoch(store)
+    assert [kept[id_]["error"]["id"] for id_ in (ANSWER, WAITING)] == ["interrupted", "not-sent"]
+
+
 WHY = Problem(id="no-such-file", message="there is none")
 
 
