@@ -230,3 +230,14 @@ def test_a_snapshot_of_the_code_before_named_channels_is_still_read() -> None:
     for slice_ in ("rounds", "deletions", "preparations", "announced", "answerers"):
         assert not data.pop(slice_)
     assert restored(data) == p.state
+
+
+def test_an_answer_without_a_text_makes_nobody_the_one_who_answered_last() -> None:
+    p, channel = room()
+    asks(p, channel, "bob", "two", "b1")
+    tool = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Look"}
+    p.updates("bob", chunk("hm", kind="agent_thought_chunk"), tool, chunk(" \n"), session="b1")
+    p.answers("bob", p.last_n("bob"), {"stopReason": "end_turn"})
+    p.passes(300)
+    p.send(channel, "and now?")
+    assert [p.prompts(name)[-1] for name in ("alice", "bob")] == ["and now?", "@bob two"]
