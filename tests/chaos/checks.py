@@ -208,11 +208,14 @@ def _sends(evidence: Evidence, folded: Folded) -> Iterator[str]:
             f"{len(accepted)} messages were accepted and {len(users)} are there; differing: "
             f"{sorted(accepted ^ users.keys())[:3]}"
         )
+    gone = _deleted(evidence)
     ends: dict[str, list[str]] = defaultdict(list)
     for message in folded.messages.values():
         if message["role"] != "user" and message.get("answers"):
             ends[message["answers"]].append(message["agent"])
     for id_, message in users.items():
+        if message["channel"] in gone:
+            continue  # whatever was to come of it went with the channel
         if message["queued"]:
             yield f"{id_} still waits in the queue"
         dropped = message.get("error") is not None
@@ -223,6 +226,16 @@ def _sends(evidence: Evidence, folded: Folded) -> Iterator[str]:
     for id_, message in folded.messages.items():
         if not message["done"]:
             yield f"{id_} never ended"
+
+
+def _deleted(evidence: Evidence) -> set[str]:
+    """The channels that were there once and aren't any more."""
+    told = [
+        {channel["id"] for channel in seen.event["channels"]}
+        for seen in evidence.log
+        if seen.event["type"] == "channels:changed"
+    ]
+    return set().union(*told) - told[-1] if told else set()
 
 
 # --- what is shown ----------------------------------------------------------------------------

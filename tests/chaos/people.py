@@ -19,6 +19,7 @@ from sk_bus.commands import (
     AnyCommand,
     Cancel,
     Create,
+    Delete,
     Direct,
     EditQueued,
     RemoveMember,
@@ -126,9 +127,9 @@ class Person:
         await self._world.until(lambda: set(self._agents) <= self._world.agents)
         if len(self._agents) == 1:
             opened = await self._do(Direct(id=self._id(), agent=self._agents[0]))
+            self.channel = ChannelId(opened.value)
         else:
-            opened = await self._do(Create(id=self._id(), name=self.name))
-        self.channel = ChannelId(opened.value)
+            await self._make_channel()
         answering = asyncio.create_task(self._answer_permissions())
         try:
             while time.monotonic() < until:
@@ -147,7 +148,10 @@ class Person:
     async def _act(self) -> None:
         die = self._choose.random()
         if len(self._agents) > 1 and self._choose.random() < 0.25:
-            await self._change_their_mind()
+            if self._choose.random() < 0.3:
+                await self._begin_anew()
+            else:
+                await self._change_their_mind()
             await self._quiet()
         elif die < 0.45:
             await self._send()
@@ -174,6 +178,17 @@ class Person:
                 await self._do(Start(id=self._id(), agent=agent))
         else:
             await self._do(Restart(id=self._id(), agent=self._choose.choice(self._agents)))
+
+    async def _make_channel(self) -> None:
+        made = await self._do(Create(id=self._id(), name=f"{self.name} {self._commands}"))
+        self.channel = ChannelId(made.value)
+
+    async def _begin_anew(self) -> None:
+        """Delete the channel while it answers, and make another."""
+        await self._send()
+        await asyncio.sleep(self._choose.uniform(0, 0.5))
+        await self._do(Delete(id=self._id(), channel=self.channel), times=2)
+        await self._make_channel()
 
     async def _change_their_mind(self) -> None:
         """Edit one of what waits, take another back, send an agent out while it may answer."""
@@ -213,8 +228,8 @@ class Person:
     async def _answer_permissions(self) -> None:
         """Answer what is asked; now and then two at once, of whom one must be too late."""
         done: set[str] = set()
-        room = self._world.room(self.channel)
         while True:
+            room = self._world.room(self.channel)
             if not set(room.asked) - done:
                 await self._world.news()
             for id_, event in list(room.asked.items()):
