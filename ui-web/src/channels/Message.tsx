@@ -1,9 +1,10 @@
 // One message: who, when, its parts, how it ended, and the requests for permission in it.
 import { Copy } from "lucide";
 import { Component as Base, type JSX } from "preact";
+import { AgentError } from "../agents/AgentPanel";
 import { Avatar } from "../agents/Avatar";
 import { compareIds, type PartTimes } from "../bus/conversation";
-import type { Message, Permission } from "../bus/schema.gen";
+import type { Message, Permission, Problem } from "../bus/schema.gen";
 import type { Resolved } from "../bus/world";
 import { isKey, problemText, t } from "../i18n/translate";
 import { agentsByName, outbox, titleOf } from "../shell/app";
@@ -16,7 +17,7 @@ import { Parts } from "./parts";
 import { Request } from "./PermissionCard";
 import { Prose } from "./Prose";
 import { Queued } from "./Queued";
-import { SystemLine } from "./SystemLine";
+import { Remedies, SystemLine } from "./SystemLine";
 import { withoutName } from "./names";
 
 export interface RowProps {
@@ -67,7 +68,9 @@ function Spoken({ message, joined, times, asked, over, count, before }: RowProps
         {joined && message.queued && <span class="chip">{t("message.queued")}</span>}
         {own ? (
           message.parts.map((part, index) =>
-            part.type === "text" ? <Prose key={index} text={part.text} done breaks /> : null,
+            part.type === "text" ? (
+              <Prose key={index} text={part.text} done own={message.channel} />
+            ) : null,
           )
         ) : (
           <Parts
@@ -134,8 +137,8 @@ function End({ message }: { message: Message }): JSX.Element | null {
   }
   if (role === "user") return error === undefined ? null : <NotSent message={message} />;
   if (error !== undefined) {
-    const text = error.id === "interrupted" ? t("message.interrupted") : problemText(error);
-    return <p class="end end-bad">{text}</p>;
+    if (error.id === "interrupted") return <p class="end end-bad">{t("message.interrupted")}</p>;
+    return <Failed message={message} error={error} />;
   }
   if (stopReason === undefined || stopReason === "end_turn") return null;
   const key = `end.${stopReason}`;
@@ -143,6 +146,22 @@ function End({ message }: { message: Message }): JSX.Element | null {
     <p class="end">{isKey(key) ? t(key) : t("end.other", { reason: stopReason })}</p>
   );
 }
+
+/** Why it ended: where that was the agent's own end, what it wrote last, and how to go on. */
+function Failed({ message, error }: { message: Message; error: Problem }): JSX.Element {
+  const ended = ENDS.has(error.id) && agentsByName.value.has(message.agent);
+  if (!ended) return <p class="end end-bad">{problemText(error)}</p>;
+  return (
+    <div class="end">
+      <AgentError problem={error} />
+      <Remedies message={message} />
+    </div>
+  );
+}
+
+const ENDS: ReadonlySet<string> = new Set([
+  "agent-ended", "agent-finished", "agent-crashed", "agent-killed", "closed-its-pipes", "shim-lost",
+]);
 
 /** A text that was dropped while it waited: nothing is lost, it can be sent again. */
 function NotSent({ message }: { message: Message }): JSX.Element {

@@ -22,7 +22,7 @@ export function OutgoingRow({ entry }: { entry: Outgoing }): JSX.Element {
               </span>
             )}
           </header>
-          <Prose text={text} done breaks />
+          <Prose text={text} done own={channel} />
           {problem !== null && (
             <p class="end end-bad" role="alert">
               {t("message.failed", { reason: problemText(problem) })}{" "}

@@ -6,22 +6,25 @@ import type { Text } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { rendered } from "../markdown/render";
 import { StreamWriter } from "../markdown/stream";
+import { agentsByName, channels } from "../shell/app";
 import { fetched } from "./blob";
+import { markMentions } from "./pills";
 
 interface Shown {
   text: Text;
   done: boolean;
   /** What is hidden at the beginning: the author's own name, once it stands there. */
   without?: (text: string, done: boolean) => string;
-  breaks?: boolean;
+  /** The conversation that a person wrote it in: then lines stay, and mentions are marked. */
+  own?: string;
 }
 
-export function Prose({ text, done, without = same, breaks = false }: Shown): JSX.Element {
-  if (!isBlob(text)) return <Written text={without(text, done)} done={done} breaks={breaks} />;
+export function Prose({ text, done, without = same, own }: Shown): JSX.Element {
+  if (!isBlob(text)) return <Written text={without(text, done)} done={done} own={own} />;
   const { text: whole, problem } = fetched(text).value;
   return (
     <>
-      <Written text={without(whole ?? text.head, done)} done={done && whole !== null} breaks={breaks} />
+      <Written text={without(whole ?? text.head, done)} done={done && whole !== null} own={own} />
       {whole === null && (
         <p class="quiet">
           {problem === null
@@ -37,17 +40,29 @@ function same(text: string): string {
   return text;
 }
 
-function Written({ text, done, breaks }: { text: string; done: boolean; breaks: boolean }): JSX.Element {
+interface WrittenProps {
+  text: string;
+  done: boolean;
+  own: string | undefined;
+}
+
+function Written({ text, done, own }: WrittenProps): JSX.Element {
   const root = useRef<HTMLDivElement>(null);
   const writer = useRef<StreamWriter | null>(null);
   useLayoutEffect(() => {
     const element = root.current;
     if (element === null) return;
-    if (breaks) return element.replaceChildren(rendered(text, { breaks }));
+    if (own !== undefined) {
+      const drawn = rendered(text, { breaks: true });
+      // In a direct conversation a name is a word like any other.
+      const direct = channels.peek().find(({ id }) => id === own)?.direct ?? "";
+      if (direct === "") markMentions(drawn, [...agentsByName.peek().keys()]);
+      return element.replaceChildren(drawn);
+    }
     writer.current ??= new StreamWriter(element);
     if (done) writer.current.finish(text);
     else writer.current.write(text);
-  }, [text, done, breaks]);
+  }, [text, done, own]);
   useEffect(() => root.current?.addEventListener("click", copyCode), []);
   return <div class={done ? "md" : "md md-growing"} ref={root} />;
 }

@@ -66,7 +66,7 @@ function Mentions({ message }: { message: Message }): JSX.Element {
   );
 }
 
-function Remedies({ message }: { message: Message }): JSX.Element {
+export function Remedies({ message }: { message: Message }): JSX.Element {
   const { agent, answers, channel } = message;
   const key = `agent ${agent}`;
   const question = conversations.value[channel]?.value.messages.find(({ id }) => id === answers);

@@ -9,6 +9,13 @@ import { openDialog } from "./dialog";
 import { Icon } from "./icon";
 import { goTo } from "./route";
 
+/** To be copied: the agent that comes with Sidekicks needs nothing else. */
+const EXAMPLE = `agents:
+  - name: demo
+    title: Demo
+    command: sk-demo-agent
+`;
+
 export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
   const loaded = agentsKnown.value;
   const { created = false, path = "" } = config.value ?? {};
@@ -23,7 +30,14 @@ export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
         <>
           <h2>{t("welcome.title")}</h2>
           {created && <p>{t("welcome.created", { path })}</p>}
-          {agents.value.length === 0 && <p>{t("agent.none", { path })}</p>}
+          {agents.value.length === 0 && (
+            <>
+              <p>{t("agent.none", { path })}</p>
+              <pre class="welcome-example" tabIndex={0}>
+                {EXAMPLE}
+              </pre>
+            </>
+          )}
           <ul class="welcome-agents">
             {agents.value.map((agent) => (
               <li key={agent.name}>
