@@ -84,6 +84,20 @@ def test_two_agents_answer_one_after_the_other(screen: Screen) -> None:
     expect(answers.nth(1)).to_contain_text("Slow Poke")
 
 
+def test_an_agent_that_ends_in_mid_answer_is_explained_and_started_again(screen: Screen) -> None:
+    screen.create("crashes", "Slow Poke")
+    screen.send("crash")
+    expect(screen.last).to_contain_text("slowpoke ended by itself (exit code 3)")
+    screen.last.get_by_text("Last lines it wrote").click()
+    expect(screen.last).to_contain_text("demo: good bye")
+    screen.last.get_by_role("button", name="Logs").click()
+    logs = screen.page.get_by_role("region", name="Logs of Slow Poke")
+    logs.get_by_role("searchbox").fill("GOOD")
+    expect(logs.locator("pre")).to_have_text(re.compile(r"^\s*demo: good bye\s*$"))
+    screen.last.get_by_role("button", name="Start Slow Poke").click()
+    expect(screen.sidebar.get_by_role("button", name="ready Slow Poke")).to_be_visible()
+
+
 def test_what_an_agent_says_elsewhere_is_unread_until_it_is_seen(
     screen: Screen, instance: TestInstance
 ) -> None:
