@@ -151,6 +151,8 @@ def _settings(album: Album) -> None:
     expect(album.page.locator(".settings-problem").first).to_be_visible()
     album.take("settings-problems")
     album.page.keyboard.press("Control+Home")
+    album.page.keyboard.type("\n")
+    album.page.keyboard.press("Control+Home")
     album.page.keyboard.type("li")
     expect(album.page.locator(".cm-completionInfo")).to_be_visible()
     album.take("settings-completion")
