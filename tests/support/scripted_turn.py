@@ -33,6 +33,7 @@ import os
 import shlex
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,6 +49,15 @@ OPTIONS = [
     {"optionId": "always", "name": "Always", "kind": "allow_always"},
     {"optionId": "no", "name": "Reject", "kind": "reject_once"},
 ]
+
+
+def _message(blocks: list[str]) -> str:
+    """The block to act on: the others tell the past, which is not to be lived again."""
+    for before, block in pairwise(blocks):
+        if before.rstrip().endswith("(this is the message to answer):"):
+            return block
+    ordering = [block for block in blocks if any(word[:1] == "!" for word in block.split())]
+    return (ordering or blocks or [""])[-1]
 
 
 class GoodTurn:
@@ -66,10 +76,8 @@ class GoodTurn:
         self._after: list[Callable[[], None]] = []
 
     def perform(self) -> None:
-        """Do what the last block with an order says, then answer: the others tell the past."""
-        texts = [block.get("text", "") for block in self._prompt]
-        ordering = [text for text in texts if any(word[:1] == "!" for word in text.split())]
-        text = (ordering or texts or [""])[-1]
+        """Do what the message says, then answer."""
+        text = _message([block.get("text", "") for block in self._prompt])
         try:
             rest = shlex.split(text)
         except ValueError:
