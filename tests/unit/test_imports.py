@@ -67,6 +67,8 @@ SHELLS = {
         *("observing", "orphans", "ports", "sink", "starting", "sweeping", "tables"),
         "replaying",
         "screen",
+        "chatting",
+        "waiting",
         "when",
         "definitions",
     },
