@@ -78,19 +78,22 @@ class Intake:
     async def _bring(self, path: Path) -> Imported:
         channels: list[Channel] = []
         messages = kept = 0
+        here = set(self._fold.channels)
         batches = _batches(path, self._blobs)
         while True:
             batch = await asyncio.to_thread(next, batches, None)
             if batch is None:
                 break
             channels += [one for one in batch if isinstance(one, Channel)]
-            stored = [one for one in batch if isinstance(one, Stored)]
+            # A channel that is deleted meanwhile doesn't come back.
+            gone = here - self._fold.channels.keys()
+            stored = [one for one in batch if isinstance(one, Stored) and one.channel not in gone]
             new = [one for one in stored if self._store.get(one.key) is None]
             self._store.write(write for one in new for write in _writes(one))
             messages += len(new)
             kept += len(stored) - len(new)
         await asyncio.to_thread(self._store.sync)
-        unknown = [one for one in channels if one.id not in self._fold.channels]
+        unknown = [one for one in channels if one.id not in here | self._fold.channels.keys()]
         await self._tell(unknown)
         # The index has been waiting for the channels to be there.
         self._fold.fresh.update(one.id for one in channels)
