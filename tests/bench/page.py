@@ -11,6 +11,7 @@ import asyncio
 import gzip
 import json
 import shutil
+import sys
 import threading
 import time
 from typing import Any
@@ -23,7 +24,12 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from sk_bus.codec import plain
+from sk_bus.events import MessageDelta, MessageUpdated, TurnChanged
 from sk_bus.ids import channel_id, message_id
+from sk_bus.model import AgentName, AgentState, AgentView, Channel, Message, Role, TextPart
+from sk_bus.queries import ConversationView, CurrentConfig
+from sk_bus.queries import Page as Window
 from sk_gateway.guard import HEADERS
 from sk_gateway.static import DIRECTORY, Pages
 from tests.e2e.conftest import FLAGS, NAMES
@@ -97,99 +103,83 @@ class House:
         """The answer to a query; ``None`` where the page can do without."""
         match name:
             case "ListAgents":
-                return [_agent()]
+                return [ALICE]
             case "ListChannels":
-                return [_channel()]
+                return [BENCH]
             case "Components" | "Permissions" | "Commands":
                 return []
             case "Current":
-                return {
-                    "path": "/bench.yaml",
-                    "source": "default",
-                    "created": False,
-                    "valid": True,
-                    "problems": [],
-                    "warnings": [],
-                    "theme": "light",
-                    "language": "en",
-                }
+                return CONFIG
             case "Conversation":
                 said = [_said(n, f"Message {n}, with some words.") for n in range(self.older)]
                 last = [] if self.older < OLDER else [self.live(done=not self.streams)]
-                return {
-                    "channel": _channel(),
-                    "messages": [*said, *last],
-                    "more": False,
-                    "busy": self.streams,
-                    "queued": 0,
-                    "usage": {},
-                    "permissions": [],
-                }
+                return ConversationView(
+                    channel=BENCH, messages=(*said, *last), more=False, busy=self.streams
+                )
             case "Newer" | "Older":
-                return {"messages": [], "more": False}
+                return Window(messages=(), more=False)
             case _:
                 return None
 
-    def live(self, *, done: bool) -> dict[str, Any]:
+    def live(self, *, done: bool) -> Message:
         """The answer: empty while it is to come, or whole."""
-        text = self.text if done else ""
-        message = _said(OLDER + 1, text) | {"id": LIVE, "role": "agent", "agent": "alice"}
-        parts = [{"type": "text", "text": text}] if done else []
-        return message | {"done": done, "parts": parts, "rev": self.deltas if done else 0}
+        return Message(
+            id=LIVE,
+            channel=CHANNEL,
+            createdAt=NOW + OLDER * 400_000,
+            role=Role.AGENT,
+            agent=ALICE.name,
+            parts=(TextPart(text=self.text),) if done else (),
+            done=done,
+            rev=self.deltas if done else 0,
+        )
 
     async def tell(self, socket: WebSocket) -> None:
         """Stream the answer at its rate; what falls behind is caught up with."""
         began = time.monotonic()
         for n in range(self.deltas):
-            data = {
-                "channel": CHANNEL,
-                "messageId": LIVE,
-                "index": 0,
-                "kind": "text",
-                "text": self.text[4 * n : 4 * n + 4],
-                "rev": n + 1,
-            }
-            await _event(socket, 101 + n, "message:delta", data)
+            text = self.text[4 * n : 4 * n + 4]
+            delta = MessageDelta(
+                channel=CHANNEL, messageId=LIVE, index=0, kind="text", text=text, rev=n + 1
+            )
+            await _event(socket, 101 + n, delta)
             await asyncio.sleep(began + (n + 1) / RATE - time.monotonic())
-        done = {"channel": CHANNEL, "message": self.live(done=True)}
-        await _event(socket, 101 + self.deltas, "message:updated", done)
-        over = {"channel": CHANNEL, "busy": False, "queued": 0, "then": []}
-        await _event(socket, 102 + self.deltas, "turn:changed", over)
+        done = MessageUpdated(channel=CHANNEL, message=self.live(done=True))
+        await _event(socket, 101 + self.deltas, done)
+        over = TurnChanged(channel=CHANNEL, busy=False, queued=0)
+        await _event(socket, 102 + self.deltas, over)
 
 
-async def _event(socket: WebSocket, seq: int, type_: str, data: dict[str, Any]) -> None:
-    event = {"seq": seq, "ts": NOW + seq, "type": type_, "data": data}
-    await socket.send_text(json.dumps({"t": "ev", "epoch": 1, "e": [event]}))
+async def _event(
+    socket: WebSocket, seq: int, event: MessageDelta | MessageUpdated | TurnChanged
+) -> None:
+    data = plain(event)
+    made = {"seq": seq, "ts": NOW + seq, "type": data.pop("type"), "data": data}
+    await socket.send_text(json.dumps({"t": "ev", "epoch": 1, "e": [made]}))
 
 
-def _agent() -> dict[str, Any]:
-    return {
-        "name": "alice",
-        "title": "Alice",
-        "icon": "",
-        "description": "",
-        "state": "ready",
-        "outdated": False,
-        "stopping": False,
-    }
+ALICE = AgentView(name=AgentName("alice"), title="Alice", state=AgentState.READY)
+BENCH = Channel(id=CHANNEL, name="bench", members=(ALICE.name,))
+CONFIG = CurrentConfig(
+    path="/bench.yaml",
+    source="default",
+    created=False,
+    valid=True,
+    problems=(),
+    warnings=(),
+    theme="light",
+    language="en",
+)
 
 
-def _channel() -> dict[str, Any]:
-    return {"id": CHANNEL, "name": "bench", "description": "", "direct": "", "members": ["alice"]}
-
-
-def _said(number: int, text: str) -> dict[str, Any]:
-    return {
-        "id": message_id(number + 1),
-        "channel": CHANNEL,
-        "createdAt": NOW + number * 400_000,
-        "role": "user",
-        "agent": "",
-        "parts": [{"type": "text", "text": text}],
-        "done": True,
-        "queued": False,
-        "rev": 0,
-    }
+def _said(number: int, text: str) -> Message:
+    return Message(
+        id=message_id(number + 1),
+        channel=CHANNEL,
+        createdAt=NOW + number * 400_000,
+        role=Role.USER,
+        parts=(TextPart(text=text),),
+    )
 
 
 def application(house: House) -> Starlette:
@@ -240,7 +230,7 @@ def _result(house: House, id_: int, name: str) -> dict[str, Any]:
         problem = {"id": "bench", "message": "not here", "params": {}, "warning": False}
         return {"t": "result", "id": id_, "ok": False, "problem": problem}
     as_of = {"epoch": 1, "seq": 100}
-    return {"t": "result", "id": id_, "ok": True, "value": value, "asOf": as_of}
+    return {"t": "result", "id": id_, "ok": True, "value": plain(value), "asOf": as_of}
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -256,6 +246,7 @@ def first_load() -> int:
 def _opened(browser: Browser, address: str, script: str = "") -> Page:
     page = browser.new_page(viewport={"width": 1200, "height": 800})
     page.set_default_timeout(60_000)
+    page.on("pageerror", lambda error: print(error, file=sys.stderr))
     if script:
         page.add_init_script(script)
     page.goto(f"{address}/#t=bench&c={CHANNEL}")
