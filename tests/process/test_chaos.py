@@ -16,9 +16,13 @@ def test_killed_at_random_nothing_is_lost_doubled_or_different(agent: str) -> No
     assert verdict.answers
 
 
+# What a kill hits is chance, and less happens in 8 s where the machine is busy: then it goes on.
+LONGER = ((1, 8), (2, 16), (3, 32))
+
+
 def test_without_compare_and_append_the_checker_sees_things_doubled() -> None:
-    assert judgement(Plan(seed=1, seconds=8, without="cas")).doubled
+    assert any(judgement(Plan(seed=n, seconds=s, without="cas")).doubled for n, s in LONGER)
 
 
 def test_without_replay_the_checker_sees_things_lost() -> None:
-    assert judgement(Plan(seed=1, seconds=8, without="replay")).lost
+    assert any(judgement(Plan(seed=n, seconds=s, without="replay")).lost for n, s in LONGER)
