@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sk_bus.client import BusClient
 from tests.support import rooms
+from tests.support.patience import PATIENCE
 from tests.support.shim_client import eventually
 
 # An example's time says how busy the machine is. In CI the same examples are tried each time: what
@@ -29,6 +31,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("tests")
+
+# A test that asks waits as long as for everything else; what it starts keeps its own bounds.
+for _call in (BusClient.query, BusClient.hello, BusClient.command, BusClient.outcome):
+    assert _call.__kwdefaults__["timeout"] <= PATIENCE
+    _call.__kwdefaults__["timeout"] = PATIENCE
 
 # Inherited by whatever the tests start, agents and what these start included.
 _MARK = "OF_TEST_RUN"
