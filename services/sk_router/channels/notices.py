@@ -17,11 +17,12 @@ def say(
 ) -> None:
     """Say ``code`` about the agent; with ``answers`` it stands in the place of an answer.
 
-    Else it is said ``during`` the turn under way, where there is one and nothing else is named.
+    Else it is said ``during`` the answers under way, also between two of them, where there are any
+    and nothing else is named.
     """
-    turn = decision.talk(channel).turn
-    if answers is None and during is None and turn is not None:
-        during = turn.answers
+    turn, round_ = decision.talk(channel).turn, decision.state.rounds.get(channel)
+    if answers is None and during is None:
+        during = turn.answers if turn is not None else round_.messageId if round_ else None
     said = Message(
         id=decision.message_id(),
         channel=channel,

@@ -127,6 +127,35 @@ def test_members_join_and_leave_in_their_order_and_the_channel_says_so() -> None
     assert p.state.channels[channel].members == ("alice",)
 
 
+def test_who_joins_between_two_answers_joins_during_them() -> None:
+    p = Playbook("alice", "bob", "carol")
+    channel = p.channel("ops")
+    message = p.send(channel, "@alice @bob hello")
+    p.opened("alice", "a1")
+    p.replies("alice", "I am first", "a1")
+    assert (channel in p.state.talks, channel in p.state.rounds) == (False, True)
+    p.command(AddMember, channel=channel, agent=AgentName("carol"))
+    (joined,) = [one for one in p.messages().values() if one.get("agent") == "carol"]
+    assert joined["during"] == message
+    p.passes(300)
+    p.opened("bob", "b1")
+    p.replies("bob", "I am second", "b1")
+    assert p.answered(message) == [("alice", "end_turn"), ("bob", "end_turn")]
+
+
+def test_who_joins_by_a_message_that_waited_joins_during_its_own_answers() -> None:
+    p = Playbook("alice", "bob")
+    channel = p.channel("ops", "alice")
+    p.send(channel, "hello")
+    p.opened("alice", "a1")
+    waited = p.send(channel, "@bob and you?")
+    assert p.messages()[waited]["queued"] is True
+    p.replies("alice", "hi", "a1")
+    p.passes(300)
+    (joined,) = [one for one in p.messages().values() if one.get("agent") == "bob"]
+    assert (joined["code"], joined["during"]) == ("agent-joined", waited)
+
+
 @pytest.mark.parametrize(
     ("command", "agent", "id_"),
     [
