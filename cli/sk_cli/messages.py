@@ -1,5 +1,8 @@
-"""Messages and their parts as text that a person reads. Pure."""
+"""Messages and their parts as text that a person reads, and the order to read them in. Pure."""
 
+from collections.abc import Iterable
+
+from sk_bus import ids
 from sk_bus.model import (
     Message,
     OtherPart,
@@ -14,6 +17,21 @@ from sk_bus.model import (
 )
 from sk_cli.render import neutral, one_line, plain_text
 from sk_cli.words import known, problem_text, t
+
+
+def in_reading_order(messages: Iterable[Message]) -> list[Message]:
+    """Each question, then what answers it or came up meanwhile; else as they were made.
+
+    A message that waited was made before the answers to the one before it, but is read after them.
+    """
+    return sorted(messages, key=_place)
+
+
+def _place(message: Message) -> tuple[str, bool, tuple[str, int]]:
+    question = message.answers or message.during
+    # What came of one input belongs together, so of the question's id only the number counts.
+    number, _ = ids.sort_key(question or message.id)
+    return number, question is not None, ids.sort_key(message.id)
 
 
 def author(message: Message) -> str:

@@ -187,7 +187,7 @@ def messages_(told: Invocation, *, channel: str, count: int, before: str | None)
         for message in found:
             told.line(message)
         return
-    for message in found:
+    for message in messages.in_reading_order(found):
         head = f"{messages.author(message)}  {render.clock(message.createdAt)[:8]}  {message.id}"
         print(told.styled(head, dim=True))
         hidden = names.hidden(message, titles)

@@ -179,11 +179,13 @@ SECOND = _message(
     stopReason="max_tokens",
     rev=3,
 )
-JOINED = _message(3, Role.SYSTEM, agent=DAN, code="agent-joined")
+# It waits, so it is read after what else came of the first question.
+WAITING = _message(3, Role.USER, "And then?", queued=True)
+JOINED = _message(4, Role.SYSTEM, agent=DAN, code="agent-joined", during=QUESTION.id)
 UNABLE = _message(
-    4, Role.SYSTEM, agent=DAN, code="agent-unavailable", error=FAILED, answers=QUESTION.id
+    5, Role.SYSTEM, agent=DAN, code="agent-unavailable", error=FAILED, answers=QUESTION.id
 )
-MESSAGES = (QUESTION, FIRST, SECOND, JOINED, UNABLE)
+MESSAGES = (QUESTION, FIRST, SECOND, WAITING, JOINED, UNABLE)
 VIEW = ConversationView(
     channel=CHANNELS[0],
     messages=MESSAGES,

@@ -1,16 +1,23 @@
 """What reaches a terminal: no escape sequence of an agent's, one line an event."""
 
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sk_bus import ids
 from sk_bus.codec import plain
 from sk_bus.errors import problem
 from sk_bus.model import ChannelId, Message, MessageId, Role, TextPart, ToolCall, ToolPart
 from sk_cli import messages, render, summaries
 from sk_cli.jsontext import json_text
+
+
+def made(seq: int, role: Role = Role.USER, k: int = 0, **fields: Any) -> Message:
+    id_ = ids.message_id(seq, k)
+    return Message(id=id_, channel=ChannelId("c1"), createdAt=0, role=role, **fields)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +67,32 @@ def test_an_agent_that_cannot_answer_shows_its_last_words() -> None:
 
 def test_half_of_a_surrogate_pair_is_escaped_in_json() -> None:
     assert json_text({"a": "é\udcff"}) == '{"a":"\\u00e9\\udcff"}'
+
+
+# Two questions, the second of which waited; who joined by it, and what was said meanwhile.
+ASKED, WAITED = made(1), made(3)
+FIRST = made(2, Role.AGENT, agent="al", answers=ASKED.id)
+NEXT = made(5, Role.AGENT, agent="bob", answers=ASKED.id)
+INVITED = made(4, Role.SYSTEM, agent="dan", code="agent-joined", during=ASKED.id)
+JOINED = made(6, Role.SYSTEM, agent="cy", code="agent-joined", during=WAITED.id)
+FORGOT = made(7, Role.SYSTEM, agent="cy", code="memory-lost", during=WAITED.id)
+LAST = made(8, Role.AGENT, agent="cy", answers=WAITED.id)
+ASIDE = made(9, Role.SYSTEM, agent="al", code="agent-left")
+READ = [ASKED, FIRST, INVITED, NEXT, WAITED, JOINED, FORGOT, LAST, ASIDE]
+
+
+@given(st.permutations(READ))
+def test_a_question_is_read_before_its_answers_and_what_came_up_meanwhile_among_them(
+    found: list[Message],
+) -> None:
+    assert messages.in_reading_order(found) == READ
+
+
+def test_what_one_input_made_is_read_in_the_order_of_its_count() -> None:
+    asked = made(1, k=9)
+    joined = made(1, Role.SYSTEM, k=10, agent="al", code="agent-joined", during=asked.id)
+    answer = made(2, Role.AGENT, agent="al", answers=asked.id)
+    assert messages.in_reading_order([answer, joined, asked]) == [asked, joined, answer]
 
 
 def test_a_message_shows_its_parts_and_how_it_ended() -> None:
