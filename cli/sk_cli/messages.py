@@ -18,6 +18,9 @@ from sk_bus.model import (
 from sk_cli.render import neutral, one_line, plain_text
 from sk_cli.words import known, problem_text, t
 
+# What these say is whole in their problem, with the particulars; the code alone would say it twice.
+_SAID_BY_PROBLEM = frozenset({"no-recipient", "permission-ruled"})
+
 
 def in_reading_order(messages: Iterable[Message]) -> list[Message]:
     """Each question, then what answers it or came up meanwhile; else as they were made.
@@ -87,7 +90,8 @@ def system_text(message: Message) -> str:
     key = f"system.{message.code}"
     said = t(key, agent=message.agent) if known(key) else f"{message.code} {message.agent}".strip()
     if message.error:
-        said = t("words.is", what=said, how=one_line(problem_text(message.error)))
+        why = one_line(problem_text(message.error))
+        said = why if message.code in _SAID_BY_PROBLEM else t("words.is", what=said, how=why)
     return "\n".join([said, *(f"  | {line}" for line in last_words(message.error))])
 
 

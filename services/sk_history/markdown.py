@@ -22,6 +22,8 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 _HALVES = re.compile("[\ud800-\udfff]")
 _TICKS = re.compile("`+")
+# What these say is whole in their problem, with the particulars; the code alone would say it twice.
+_SAID_BY_PROBLEM = frozenset({"no-recipient", "permission-ruled"})
 # Lines of a change that are worth comparing; of a longer one the new text is shown.
 _COMPARED = 3_000
 
@@ -55,7 +57,10 @@ class Markdown:
         if message["role"] == "system":
             what = self._said(message.get("code") or "", agent=agent)
             why = self._problem(message)
-            return _joined([f"*{what}{': ' + why if why else ''} · {when}*"])
+            if why:
+                once = message.get("code") in _SAID_BY_PROBLEM
+                what = why if once else self._said("is", what=what, why=why)
+            return _joined([f"*{what} · {when}*"])
         author = self._said("you") if message["role"] == "user" else agent
         pieces = [f"## {author} · {when}"]
         for part in message["parts"]:

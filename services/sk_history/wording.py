@@ -17,6 +17,7 @@ WORDS: dict[str, dict[Language, str]] = {
     "output": {"en": "Output", "fr": "Sortie"},
     "image": {"en": "Image ({kind})", "fr": "Image ({kind})"},
     "other": {"en": "Content of another kind", "fr": "Contenu d’un autre genre"},
+    "is": {"en": "{what}: {why}", "fr": "{what}\u202f: {why}"},
     "error": {"en": "Error: {why}", "fr": "Erreur\u202f: {why}"},
     "stopped": {"en": "Ended: {reason}", "fr": "Fin\u202f: {reason}"},
     "cancelled": {"en": "Stopped", "fr": "Arrêté"},

@@ -223,7 +223,7 @@ Examples:
     "end.refusal": "refused",
     "system.agent-joined": "{agent} joined",
     "system.agent-left": "{agent} left",
-    "system.no-recipient": "nobody to answer: mention a member with @",
+    "system.no-recipient": "nobody to answer: mention somebody with @",
     "system.agent-unavailable": "{agent} can't answer",
     "system.memory-lost": "{agent} doesn't remember this conversation any more",
     "system.login-needed": "{agent} needs a login",

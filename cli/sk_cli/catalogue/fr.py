@@ -226,7 +226,7 @@ Exemples :
     "end.refusal": "refusé",
     "system.agent-joined": "{agent} a rejoint la conversation",
     "system.agent-left": "{agent} est parti",
-    "system.no-recipient": "personne pour répondre : mentionnez un membre avec @",
+    "system.no-recipient": "personne pour répondre : mentionnez quelqu’un avec @",
     "system.agent-unavailable": "{agent} ne peut pas répondre",
     "system.memory-lost": "{agent} ne se souvient plus de cette conversation",
     "system.login-needed": "{agent} demande une connexion à un compte",

@@ -69,6 +69,18 @@ def test_half_of_a_surrogate_pair_is_escaped_in_json() -> None:
     assert json_text({"a": "é\udcff"}) == '{"a":"\\u00e9\\udcff"}'
 
 
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("no-recipient", "nobody has answered here yet: mention @demo, @Bob"),
+        ("permission-ruled", "git status was answered with “Yes” by rule 1 of bob"),
+    ],
+)
+def test_what_a_problem_says_whole_is_said_once(code: str, error: str) -> None:
+    message = made(1, Role.SYSTEM, agent="bob", code=code, error=problem(code, error))
+    assert messages.system_text(message) == error
+
+
 # Two questions, the second of which waited; who joined by it, and what was said meanwhile.
 ASKED, WAITED = made(1), made(3)
 FIRST = made(2, Role.AGENT, agent="al", answers=ASKED.id)

@@ -1,6 +1,7 @@
 """Exports: the same bytes in pieces of any size, a way back, and Markdown that nothing breaks."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -292,8 +293,20 @@ def test_markdown_says_who_and_when_and_folds_thoughts_and_tools() -> None:
 def test_markdown_speaks_french() -> None:
     shelf = Shelf()
     text = exported(*history(SAID, shelf), Markdown("fr"), shelf)
-    for piece in ("## Vous · ", "Réflexion", "Membres\u202f: alice", "alice a planté (exit 3)."):
+    for piece in (
+        "## Vous · ",
+        "Réflexion",
+        "Membres\u202f: alice",
+        "répondu\u202f: alice a planté",
+    ):
         assert piece in text
+
+
+def test_markdown_says_once_what_a_problem_says_whole() -> None:
+    why = problem("no-recipient", "nobody has answered here yet: mention @demo")
+    one = message(17, code="no-recipient", error=why)
+    text = exported(*history([replace(one, role=Role.SYSTEM)], Shelf()), Markdown("en"), Shelf())
+    assert "\n*nobody has answered here yet: mention @demo · 2023-" in text
 
 
 @pytest.mark.parametrize(
