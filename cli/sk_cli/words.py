@@ -55,6 +55,11 @@ def number(value: float, digits: int = 0) -> str:
     return written.replace(".", ",") if spoken() == "fr" else written
 
 
+def grouped(count: int) -> str:
+    """``count`` as the language writes it, its digits in groups of three."""
+    return f"{count:,}".replace(",", "\u202f" if spoken() == "fr" else ",")
+
+
 def problem_text(problem: Problem) -> str:
     """A problem in the language in force where its kind is known there, else as it came."""
     said = in_french(problem) if spoken() == "fr" else None

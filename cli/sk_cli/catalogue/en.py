@@ -300,7 +300,7 @@ Examples:
     "orphans.supervisord": "supervisord (pid {pid}) doesn't answer; killing it",
     "orphans.unknown-holder": "{path} is locked by a process that can't be found; end it first",
     "status.up": "up {time}",
-    "status.seq": "bus seq {seq}",
+    "status.events": ("{number} event", "{number} events"),
     "status.rate": " ({number}/s)",
     "status.silent": "the bus does not answer",
     "status.context": "{used}/{size} {percent} %",

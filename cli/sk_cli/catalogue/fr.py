@@ -303,7 +303,7 @@ Exemples :
     "orphans.supervisord": "supervisord (pid {pid}) ne répond pas ; il est tué",
     "orphans.unknown-holder": "{path} est verrouillé par un processus introuvable ; terminez-le d’abord",
     "status.up": "depuis {time}",
-    "status.seq": "bus n° {seq}",
+    "status.events": ("{number} événement", "{number} événements"),
     "status.rate": " ({number}/s)",
     "status.silent": "le bus ne répond pas",
     "status.context": "{used}/{size} {percent} %",

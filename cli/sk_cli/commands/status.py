@@ -32,7 +32,7 @@ from sk_cli.options import Command, option
 from sk_cli.render import channel_name, megabytes
 from sk_cli.standing import Place
 from sk_cli.summaries import state_text
-from sk_cli.words import t
+from sk_cli.words import grouped, t
 
 _ANSWER_WITHIN = 2.0
 # Where agents are busy and how full they are: of so many channels, the newest.
@@ -179,8 +179,10 @@ def _print(told: Invocation, seen: _Seen) -> None:
     if seen.hello is None:
         bus = t("status.silent")
     else:
-        bus = t("status.seq", seq=seen.hello.head)
-        bus += "" if seen.rate is None else t("status.rate", number=f"{seen.rate:.0f}")
+        # Seqs begin at the epoch's number, which has sixteen digits and tells a person nothing.
+        events = seen.hello.head - seen.hello.epoch
+        bus = t("status.events", count=events, number=grouped(events))
+        bus += "" if seen.rate is None else t("status.rate", number=grouped(round(seen.rate)))
     pieces = [f"sidekicks  {shown}", *filter(None, [up, instances.address(instance), bus])]
     narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < _ONE_LINE
     print(("\n" if narrow else "   ").join(pieces), end="\n\n")

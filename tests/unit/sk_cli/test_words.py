@@ -12,7 +12,7 @@ import pytest
 from sk_bus.errors import problem
 from sk_cli import words
 from sk_cli.language import asked_for, configured, of_login
-from sk_cli.words import CATALOGUES, Entry, Language, number, problem_text, t
+from sk_cli.words import CATALOGUES, Entry, Language, grouped, number, problem_text, t
 
 SOURCES = Path(__file__).resolve().parents[3] / "cli" / "sk_cli"
 EN, FR = CATALOGUES["en"], CATALOGUES["fr"]
@@ -102,6 +102,12 @@ def test_a_number_is_written_as_the_language_does() -> None:
     assert number(1.25, 1) == "1.2"
     words.speak("fr")
     assert number(1.25, 1) == "1,2"
+
+
+def test_a_large_count_is_written_in_groups() -> None:
+    assert [grouped(count) for count in (0, 999, 1_234_567)] == ["0", "999", "1,234,567"]
+    words.speak("fr")
+    assert grouped(1_234_567) == "1\u202f234\u202f567"
 
 
 def test_a_problem_is_worded_in_the_language_in_force() -> None:
