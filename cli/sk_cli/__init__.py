@@ -1,6 +1,4 @@
 """The command line. `main` finds a command, one file of `commands` is one command.
 
-Pure modules: render, answers, folding, selection, moments, spans, loglines, failure. Shells: main,
-invocation, choice, instances, locks, orphans, ports, starting, ending, sweeping, observing, asking,
-tables, commands.
+Which modules are shells is listed in `tests/unit/test_imports.py`; all others are pure.
 """

@@ -24,7 +24,6 @@ IMPURE = {"asyncio", "zmq", "os", "time", "random", "subprocess", "logging", "ro
 SHELLS = {
     "sk_bus": {
         *("blobs", "broker", "client", "failpoints", "journal", "link", "memory", "paths"),
-        "opening",
         *("process", "service", "supervisor", "schema", "tuning", "opening"),
     },
     "sk_config": {
