@@ -4,7 +4,7 @@ import type { Message } from "../src/bus/schema.gen";
 import type { PageEvent } from "../src/bus/protocol";
 import { heard, stretchOf, withNewer, withOlder } from "../src/channels/past";
 import { SHOWN } from "../src/channels/window";
-import { argsOf, EMPTY, isEmpty, piecesOf } from "../src/search/asked";
+import { argsOf, EMPTY, isEmpty, piecesOf, plainly } from "../src/search/asked";
 import { places, wordsOf } from "../src/search/marks";
 
 describe("what is asked", () => {
@@ -93,4 +93,13 @@ describe("a stretch of a conversation", () => {
     expect(heard(begun, "c1", delta(2))?.state.messages.at(-1)?.parts).toEqual([{ type: "text", text: "t299+" }]);
     expect(heard(begun, "c1", delta(3))).toBeNull();
   });
+});
+
+it("says of a tool call what it is about, without fences and JSON", () => {
+  const excerpt = 'Run tests {"command": "make test", "cwd": "/home"} ```console a\\nb ```';
+  const pieces = piecesOf(excerpt, [{ start: 4, length: 5 }]);
+  const said = plainly(pieces, "tool");
+  expect(said.map(({ text }) => text).join("")).toBe('Run tests command: "make test", cwd: "/home" a b ');
+  expect(said.filter(({ found }) => found).map(({ text }) => text)).toEqual(["tests"]);
+  expect(plainly(pieces, "text")).toBe(pieces);
 });

@@ -1,7 +1,7 @@
 // One event, or a run of deltas, in a line that opens its JSON.
 import { Component as Base, type JSX } from "preact";
 import { t } from "../i18n/translate";
-import { channels, nameOf } from "../shell/app";
+import { channels } from "../shell/app";
 import { lineOf, type Row } from "./events";
 import { pause } from "./stream";
 import { place, summary } from "./summary";
@@ -63,7 +63,8 @@ function opened({ run }: Row): string {
 
 function channelName(id: string): string {
   const channel = channels.peek().find((one) => one.id === id);
-  return channel === undefined ? id : nameOf(channel).replace("# ", "#");
+  if (channel === undefined) return id;
+  return channel.direct === "" ? `#${channel.name}` : `@${channel.direct}`;
 }
 
 /** The time of day with its milliseconds, as logs have it in any language. */

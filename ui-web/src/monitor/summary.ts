@@ -10,7 +10,8 @@ const LONGEST = 200;
 
 export function place(event: AnyEvent, channelName: (id: string) => string): string {
   const channel = typeof event.data["channel"] === "string" ? channelName(event.data["channel"]) : "";
-  const agent = agentOf(event.data);
+  const said = agentOf(event.data);
+  const agent = channel === `@${said}` ? "" : said; // a direct conversation says it already
   const component = typeof event.data["component"] === "string" ? event.data["component"] : "";
   return [channel, agent, component].filter((part) => part !== "").join(" ");
 }

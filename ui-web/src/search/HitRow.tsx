@@ -5,7 +5,7 @@ import { isKey, t } from "../i18n/translate";
 import { channels, nameOf, titleOf } from "../shell/app";
 import { clock, dayName, moment, now } from "../shell/format";
 import { go } from "../shell/route";
-import { piecesOf } from "./asked";
+import { piecesOf, plainly } from "./asked";
 import { lookedFor } from "./marks";
 
 export function HitRow({ hit, text }: { hit: Hit; text: string }): JSX.Element {
@@ -31,8 +31,8 @@ export function HitRow({ hit, text }: { hit: Hit; text: string }): JSX.Element {
             {dayName(hit.createdAt, now.value)}, {clock(hit.createdAt)}
           </time>
         </span>
-        <span class="hit-text" dir="auto">
-          {piecesOf(hit.excerpt, hit.spans).map((piece, index) =>
+        <span class={hit.kind === "tool" ? "hit-text hit-tool" : "hit-text"} dir="auto">
+          {plainly(piecesOf(hit.excerpt, hit.spans), hit.kind).map((piece, index) =>
             piece.found ? <mark key={index}>{piece.text}</mark> : piece.text,
           )}
         </span>

@@ -58,3 +58,19 @@ export function piecesOf(excerpt: string, spans: readonly { start: number; lengt
   put(characters.length, false);
   return pieces;
 }
+
+/** What a tool call says, without what only machines need: fences, escapes, the quotes of JSON's keys. */
+export function plainly(pieces: readonly Piece[], kind: string): readonly Piece[] {
+  if (kind !== "tool") return pieces;
+  return pieces.map(({ text, found }) => ({ text: found ? text : bare(text), found }));
+}
+
+function bare(text: string): string {
+  return text
+    .replace(/`{3,}\w*/g, " ")
+    .replace(/\\[nrt]/g, " ")
+    .replace(/\\"/g, '"')
+    .replace(/(?:\{\s*)?"(\w+)":\s*/g, "$1: ")
+    .replace(/"\s*\}/g, '"')
+    .replace(/\s+/g, " ");
+}
