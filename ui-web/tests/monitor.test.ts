@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { added, between, KEPT, Rates, saidBy, type AnyEvent } from "../src/monitor/events";
 import { command, holds, parse, toggled, type Filter } from "../src/monitor/filter";
+import { noticedAway } from "../src/monitor/component";
 import { place, summary } from "../src/monitor/summary";
 
 const at = (seq: number, type: string, data: Record<string, unknown> = {}, ts = 1_000): AnyEvent => ({ epoch: 1, seq, ts, type, data });
@@ -112,7 +113,8 @@ describe("a line", () => {
   it("says where it happened", () => {
     expect(place(delta(1), () => "#review")).toBe("#review");
     expect(place(at(1, "component:state", { component: "bus" }), String)).toBe("bus");
-    expect(place(at(1, "message:updated", { channel: "c1", message: { agent: "bob" } }), () => "@bob")).toBe("@bob bob");
+    expect(place(at(1, "message:updated", { channel: "c1", message: { agent: "bob" } }), () => "@bob")).toBe("@bob");
+    expect(place(at(1, "agent:state", { channel: "c1", agent: "bob" }), () => "@alice")).toBe("@alice bob");
   });
 
   it.each([
@@ -130,4 +132,12 @@ describe("a line", () => {
     const [run] = added([], [delta(1, 1_000), delta(2, 1_500)]);
     expect(run === undefined ? "" : summary(run)).toBe("text +4 (0.5 s)");
   });
+});
+
+it("notices who is away for a second, and forgets who is back", () => {
+  const first = noticedAway(["history"], new Map(), 1_000);
+  expect(first.noticed).toEqual([]);
+  const second = noticedAway(["history", "router"], first.since, 2_000);
+  expect(second.noticed).toEqual(["history"]);
+  expect(noticedAway(["history"], noticedAway([], second.since, 2_500).since, 3_000).noticed).toEqual([]);
 });

@@ -1,12 +1,14 @@
 // All agents with what can be done to them: start, stop, restart, read their logs.
 import { MessageSquare, Play, RotateCw, ScrollText, Square } from "lucide";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { AgentView, Problem } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { agents, config, give, openDirect, pending, refusals, store } from "../shell/app";
+import { reason } from "../shell/away";
 import { size } from "../shell/format";
 import { Icon } from "../shell/icon";
+import { useKeptFocus } from "../shell/keptFocus";
 import { closePane, showLogs } from "../shell/pane";
 import { AgentMark, stateText } from "./AgentMark";
 import { Avatar } from "./Avatar";
@@ -87,46 +89,51 @@ export function AgentError({ problem }: { problem: Problem }): JSX.Element {
 /** Start where it doesn't run; stop and restart where it does. Disabled until there's an answer. */
 function AgentActions({ agent, action }: CardProps): JSX.Element {
   const { name, title } = agent;
+  const box = useRef<HTMLSpanElement>(null);
+  useKeptFocus(box);
   const key = `agent ${name}`;
   const waits = pending.value.has(key);
   const runs = agent.state !== "stopped" && agent.state !== "error";
+  const away = reason("bus", "router", "agents");
   return (
     <div class="agent-actions">
-      {runs ? (
-        <>
+      <span class="agent-run" ref={box}>
+        {runs ? (
+          <>
+            <button
+              type="button"
+              class="button"
+              disabled={away !== undefined || agent.stopping || (waits && agent.state !== "starting")}
+              aria-label={t("agent.stop", { agent: title })}
+              title={away ?? t("agent.stop", { agent: title })}
+              onClick={() => void give(waits ? `${key} stop` : key, "Stop", { agent: name })}
+            >
+              <Icon of={Square} />
+            </button>
+            <button
+              type="button"
+              class="button"
+              disabled={away !== undefined || waits || agent.stopping}
+              aria-label={t("agent.restart", { agent: title })}
+              title={away ?? t("agent.restart", { agent: title })}
+              onClick={() => void give(key, "Restart", { agent: name })}
+            >
+              <Icon of={RotateCw} />
+            </button>
+          </>
+        ) : (
           <button
             type="button"
             class="button"
-            disabled={agent.stopping || (waits && agent.state !== "starting")}
-            aria-label={t("agent.stop", { agent: title })}
-            title={t("agent.stop", { agent: title })}
-            onClick={() => void give(waits ? `${key} stop` : key, "Stop", { agent: name })}
+            disabled={away !== undefined || waits || agent.stopping}
+            aria-label={t("agent.start", { agent: title })}
+            title={away ?? t("agent.start", { agent: title })}
+            onClick={() => void give(key, "Start", { agent: name })}
           >
-            <Icon of={Square} />
+            <Icon of={Play} />
           </button>
-          <button
-            type="button"
-            class="button"
-            disabled={waits || agent.stopping}
-            aria-label={t("agent.restart", { agent: title })}
-            title={t("agent.restart", { agent: title })}
-            onClick={() => void give(key, "Restart", { agent: name })}
-          >
-            <Icon of={RotateCw} />
-          </button>
-        </>
-      ) : (
-        <button
-          type="button"
-          class="button"
-          disabled={waits || agent.stopping}
-          aria-label={t("agent.start", { agent: title })}
-          title={t("agent.start", { agent: title })}
-          onClick={() => void give(key, "Start", { agent: name })}
-        >
-          <Icon of={Play} />
-        </button>
-      )}
+        )}
+      </span>
       <button
         type="button"
         class="button"

@@ -4,6 +4,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { Avatar } from "../agents/Avatar";
 import { problemText, t } from "../i18n/translate";
 import { agents, channels, current, forget, give, nameOf, pending, refusals } from "../shell/app";
+import { reason } from "../shell/away";
 import { closeDialog } from "../shell/dialog";
 import { DialogBox } from "../shell/DialogBox";
 import { neighbourOf, openRow } from "../shell/rows";
@@ -90,6 +91,7 @@ function NameForm({ name, description, known, verb, onDone, children }: FormProp
   const id = useId();
   const refusal = refusals.value[known];
   const waits = pending.value.has(known);
+  const away = reason("bus", "router");
   return (
     <form
       class="form"
@@ -136,7 +138,8 @@ function NameForm({ name, description, known, verb, onDone, children }: FormProp
         <button
           type="submit"
           class="button button-wide primary"
-          disabled={waits || typed.name.trim() === ""}
+          disabled={waits || away !== undefined || typed.name.trim() === ""}
+          title={away}
         >
           {verb}
         </button>
@@ -150,6 +153,7 @@ export function DeleteDialog({ channel: id }: { channel: string }): JSX.Element 
   const key = `delete ${id}`;
   useEffect(() => forget(key), []);
   const refusal = refusals.value[key];
+  const away = reason("bus", "router");
   if (channel === undefined) return null;
   const remove = async (): Promise<void> => {
     const next = neighbourOf(id);
@@ -173,7 +177,8 @@ export function DeleteDialog({ channel: id }: { channel: string }): JSX.Element 
         <button
           type="button"
           class="button button-wide danger"
-          disabled={pending.value.has(key)}
+          disabled={away !== undefined || pending.value.has(key)}
+          title={away}
           onClick={() => void remove()}
         >
           {t(pending.value.has(key) ? "channel.deleting" : "channel.deleteDo")}

@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n/translate";
 import { outbox, turnOf } from "../shell/app";
+import { reason } from "../shell/away";
 import { Icon } from "../shell/icon";
 import { asking, offersFor, prepare, refusedCommands } from "./commands";
 import { draftOf, keepDraft } from "./drafts";
@@ -174,7 +175,12 @@ export function Composer({ channel, name, onSent }: Props): JSX.Element {
           onFocus={moved}
           onBlur={() => setCaret(-1)}
         />
-        <button type="submit" class="button primary composer-send" disabled={draft.trim() === ""}>
+        <button
+          type="submit"
+          class="button primary composer-send"
+          disabled={draft.trim() === ""}
+          title={reason("bus", "router")}
+        >
           <Icon of={SendHorizontal} /> {t(busy ? "composer.queue" : "composer.send")}
         </button>
       </div>

@@ -9,6 +9,7 @@ import type { Channel } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { ChannelExport } from "../search/ChannelExport";
 import { agents, agentsByName, channels, give, pending, refusals, titleOf } from "../shell/app";
+import { reason } from "../shell/away";
 import { openDialog } from "../shell/dialog";
 import { Icon } from "../shell/icon";
 
@@ -18,6 +19,7 @@ export function MembersPanel({ channel: id }: { channel: string }): JSX.Element 
   if (channel === undefined) return null;
   const others = agents.value.filter(({ name }) => !channel.members.includes(name));
   const refusal = refusals.value[`members ${id}`];
+  const away = reason("bus", "router");
   // The button that was pressed goes away with its row.
   const change = async (name: string, agent: string): Promise<void> => {
     await give(`members ${id}`, name, { channel: id, agent });
@@ -53,9 +55,9 @@ export function MembersPanel({ channel: id }: { channel: string }): JSX.Element 
                 <button
                   type="button"
                   class="button"
-                  disabled={pending.value.has(`members ${id}`)}
+                  disabled={away !== undefined || pending.value.has(`members ${id}`)}
                   aria-label={t("members.inviteOne", { agent: agent.title })}
-                  title={t("members.inviteOne", { agent: agent.title })}
+                  title={away ?? t("members.inviteOne", { agent: agent.title })}
                   onClick={() => void change("AddMember", agent.name)}
                 >
                   <Icon of={UserPlus} />
@@ -106,14 +108,15 @@ interface MemberProps {
 function Member({ channel, name, onChange }: MemberProps): JSX.Element {
   const agent = agentsByName.value.get(name);
   const title = titleOf(name);
+  const away = reason("bus", "router");
   const remove =
     channel.direct === "" ? (
       <button
         type="button"
         class="button"
-        disabled={pending.value.has(`members ${channel.id}`)}
+        disabled={away !== undefined || pending.value.has(`members ${channel.id}`)}
         aria-label={t("members.remove", { agent: title })}
-        title={t("members.remove", { agent: title })}
+        title={away ?? t("members.remove", { agent: title })}
         onClick={() => void onChange("RemoveMember", name)}
       >
         <Icon of={UserMinus} />

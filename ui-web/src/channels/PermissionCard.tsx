@@ -8,6 +8,7 @@ import type { Permission, PermissionOption, ToolCall } from "../bus/schema.gen";
 import type { Resolved } from "../bus/world";
 import { isKey, problemText, t } from "../i18n/translate";
 import { give, pending, refusals, titleOf } from "../shell/app";
+import { reason } from "../shell/away";
 import { clock } from "../shell/format";
 import { Icon } from "../shell/icon";
 import { go, route } from "../shell/route";
@@ -45,6 +46,7 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   const key = `permission ${id}`;
   const waits = pending.value.has(key);
   const refusal = refusals.value[key];
+  const away = reason("bus", "router");
   useEffect(() => {
     if (sought === id) show(id);
   }, [id]);
@@ -63,7 +65,7 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   }, [id, docked]);
 
   const answer = (option: PermissionOption): void => {
-    if (waits || !settled()) return;
+    if (waits || away !== undefined || !settled()) return;
     keepFocus(card.current); // the button goes away with the card
     answeredHere.add(id);
     void give(key, "AnswerPermission", { permission: id, optionId: option.optionId });
@@ -102,9 +104,9 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
             key={option.optionId}
             type="button"
             class={`button ask-option ${toneOf(option)}`}
-            disabled={waits}
+            disabled={away !== undefined || waits}
             aria-keyshortcuts={shortcut(keyOf(options, option))}
-            title={meaningOf(option)}
+            title={away ?? meaningOf(option)}
             onClick={() => answer(option)}
           >
             {option.name}

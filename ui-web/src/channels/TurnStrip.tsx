@@ -12,6 +12,7 @@ import {
   titleOf,
   turnOf,
 } from "../shell/app";
+import { reason } from "../shell/away";
 import { Icon } from "../shell/icon";
 import { planOf } from "./plan";
 import { armed, isStopping, stop } from "./stopping";
@@ -21,6 +22,7 @@ export function TurnStrip({ channel }: { channel: string }): JSX.Element | null 
   if (!turn.busy && turn.queued === 0) return null;
   const refusal = refusals.value[`stop ${channel}`];
   const stopping = isStopping(channel);
+  const away = reason("bus", "router");
   return (
     <div class="turn">
       <span class="turn-dots" aria-hidden="true">
@@ -35,9 +37,9 @@ export function TurnStrip({ channel }: { channel: string }): JSX.Element | null 
       <button
         type="button"
         class="button turn-stop"
-        disabled={stopping}
+        disabled={away !== undefined || stopping}
         aria-keyshortcuts="Control+."
-        title="Ctrl+."
+        title={away ?? "Ctrl+."}
         onClick={() => stop(channel)}
       >
         <Icon of={Square} size={13} /> {t(stopping ? "turn.stopping" : "turn.stop")}

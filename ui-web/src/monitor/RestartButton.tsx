@@ -1,10 +1,12 @@
 // Restarting one of the processes that Sidekicks is made of.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
 import { RefusedError } from "../bus/socket";
 import type { Problem } from "../bus/schema.gen";
 import { t } from "../i18n/translate";
 import { store } from "../shell/app";
+import { useKeptFocus } from "../shell/keptFocus";
 import { asksFirst, componentName } from "./component";
 
 const restarting = signal<Readonly<Record<string, boolean>>>({});
@@ -29,6 +31,16 @@ async function restart(component: string): Promise<void> {
 
 /** Asks once more where everything pauses or this page reconnects. */
 export function RestartButton({ component }: { component: string }): JSX.Element {
+  const box = useRef<HTMLSpanElement>(null);
+  useKeptFocus(box);
+  return (
+    <span class="restart" ref={box}>
+      {asking(component)}
+    </span>
+  );
+}
+
+function asking(component: string): JSX.Element {
   const name = componentName(component);
   if (confirming.value === component) {
     const question = asksFirst(component);

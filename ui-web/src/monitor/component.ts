@@ -20,6 +20,19 @@ export function isAway({ state }: Component): boolean {
   return state === "down" || state === "hung" || state === "starting";
 }
 
+/** Shorter than this is nothing to trouble anybody with. */
+export const NOTICED_AFTER = 1_000;
+
+/** Since when each of `missing` is away, given what was known, and which are so for long enough. */
+export function noticedAway(
+  missing: readonly string[],
+  before: ReadonlyMap<string, number>,
+  now: number,
+): { since: ReadonlyMap<string, number>; noticed: readonly string[] } {
+  const since = new Map(missing.map((name) => [name, before.get(name) ?? now]));
+  return { since, noticed: missing.filter((name) => now - (since.get(name) ?? now) >= NOTICED_AFTER) };
+}
+
 export function effectOf(component: string): string {
   const key = `effect.${component}`;
   return isKey(key) ? t(key) : t("effect.other", { component });

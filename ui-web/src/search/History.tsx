@@ -7,6 +7,7 @@ import { RefusedError } from "../bus/socket";
 import { problemText, t } from "../i18n/translate";
 import { channels, nameOf, store } from "../shell/app";
 import { size } from "../shell/format";
+import { reason } from "../shell/away";
 import { Icon } from "../shell/icon";
 import { bring, outcome, save, type Format } from "./transfer";
 
@@ -14,6 +15,7 @@ export function History(): JSX.Element {
   const file = useRef<HTMLInputElement>(null);
   const [channel, setChannel] = useState("");
   const running = outcome.value?.of === "running";
+  const away = reason("bus", "history");
   const out = (format: Format): void => {
     const one = channels.value.find(({ id }) => id === channel);
     const name = one === undefined ? "sidekicks" : nameOf(one).replace(/^# /, "");
@@ -35,13 +37,13 @@ export function History(): JSX.Element {
             ))}
           </select>
         </label>
-        <button type="button" class="button" disabled={running} onClick={() => out("markdown")}>
+        <button type="button" class="button" disabled={away !== undefined || running} title={away} onClick={() => out("markdown")}>
           <Icon of={Download} /> {t("history.markdown")}
         </button>
-        <button type="button" class="button" disabled={running} onClick={() => out("jsonl")}>
+        <button type="button" class="button" disabled={away !== undefined || running} title={away} onClick={() => out("jsonl")}>
           <Icon of={Download} /> {t("history.jsonl")}
         </button>
-        <button type="button" class="button" disabled={running} onClick={() => file.current?.click()}>
+        <button type="button" class="button" disabled={away !== undefined || running} title={away} onClick={() => file.current?.click()}>
           <Icon of={Upload} /> {t("history.import")}
         </button>
         <input

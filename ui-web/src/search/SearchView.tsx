@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { problemText, t } from "../i18n/translate";
 import { agents, channels, nameOf } from "../shell/app";
+import { reason } from "../shell/away";
 import { Icon } from "../shell/icon";
 import { roam } from "../shell/roam";
 import { EMPTY, type Form } from "./asked";
@@ -15,10 +16,11 @@ import "./search.css";
 export function SearchView({ onBack }: { onBack: () => void }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const away = reason("bus", "history");
   useEffect(() => {
-    field.current?.focus();
-    find();
-  }, []);
+    if (away === undefined) find();
+  }, [away]);
   return (
     <main class="search" aria-label={t("search.title")}>
       <header class="conversation-head">
@@ -45,6 +47,8 @@ export function SearchView({ onBack }: { onBack: () => void }): JSX.Element {
               class="input"
               aria-label={t("search.text")}
               placeholder={t("search.hint")}
+              readOnly={away !== undefined}
+              title={away}
               value={form.value.text}
               onInput={({ currentTarget }) => change({ text: currentTarget.value })}
               onKeyDown={(event) => {
@@ -54,7 +58,9 @@ export function SearchView({ onBack }: { onBack: () => void }): JSX.Element {
               }}
             />
           </div>
-          <Filters />
+          <fieldset class="search-fields" disabled={away !== undefined} title={away}>
+            <Filters />
+          </fieldset>
         </form>
         <section class="search-results" aria-label={t("search.results")} aria-busy={looking.value}>
           <Said />
@@ -63,7 +69,7 @@ export function SearchView({ onBack }: { onBack: () => void }): JSX.Element {
           </ol>
           {next.value !== null && (
             <p class="search-more">
-              <button type="button" class="button" disabled={looking.value} onClick={more}>
+              <button type="button" class="button" disabled={away !== undefined || looking.value} title={away} onClick={more}>
                 {t("search.more")}
               </button>
             </p>

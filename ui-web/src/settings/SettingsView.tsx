@@ -8,6 +8,7 @@ import type { Key } from "../i18n/en";
 import { problemText, t } from "../i18n/translate";
 import { say } from "../shell/Announcer";
 import { config } from "../shell/app";
+import { reason } from "../shell/away";
 import { Icon } from "../shell/icon";
 import {
   checked,
@@ -35,7 +36,10 @@ export function SettingsView({ onBack }: { onBack: () => void }): JSX.Element {
   const editor = useRef<Editor | null>(null);
   useEffect(follow, []);
   const jump = ({ line = 1, column = 1 }: Problem): void => editor.current?.jump(line, column);
+  const away = reason("bus", "config");
   const write = async (): Promise<void> => {
+    const missing = reason("bus", "config");
+    if (missing !== undefined) return say(missing);
     if (await save()) return say(t("settings.saved"));
     const [first] = problems.peek();
     if (first !== undefined) jump(first);
@@ -69,8 +73,8 @@ export function SettingsView({ onBack }: { onBack: () => void }): JSX.Element {
         <button
           type="button"
           class="button primary"
-          disabled={!edited.value || saving.value}
-          title={t("settings.saveKey")}
+          disabled={away !== undefined || !edited.value || saving.value}
+          title={away ?? t("settings.saveKey")}
           onClick={() => void write()}
         >
           <Icon of={Save} /> {t(saving.value ? "settings.saving" : "settings.save")}
@@ -139,12 +143,14 @@ const NAMES = { theme: "settings.theme", language: "settings.language" } as cons
 /** A menu that edits the file's text. */
 function Choice({ name }: { name: keyof typeof CHOICES }): JSX.Element {
   const now = config.value?.[name] ?? "system";
+  const away = reason("bus", "config");
   return (
     <label class="settings-choice">
       <span>{t(NAMES[name])}</span>
       <select
         value={now}
-        disabled={editing.value === null || saving.value}
+        disabled={away !== undefined || editing.value === null || saving.value}
+        title={away}
         onChange={({ currentTarget }) => void set(name, currentTarget.value)}
       >
         {Object.entries(CHOICES[name]).map(([value, key]) => (

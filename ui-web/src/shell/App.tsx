@@ -2,6 +2,7 @@
 import { X } from "lucide";
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { AgentPanel } from "../agents/AgentPanel";
 import { LogView } from "../agents/LogView";
 import { ConversationView } from "../channels/ConversationView";
@@ -71,10 +72,19 @@ const AGENTS: Pane = { shows: "agents" };
 function Details(): JSX.Element | null {
   const here = current.value;
   const wanted = pane.value;
+  const box = useRef<HTMLElement>(null);
+  const before = useRef(wanted);
+  // What was pressed may have gone with what the pane showed: one goes on in it, or where one writes.
+  useLayoutEffect(() => {
+    if (before.current === wanted) return;
+    before.current = wanted;
+    if (document.activeElement !== document.body) return;
+    (box.current ?? document.querySelector<HTMLElement>(".composer-field"))?.focus();
+  }, [wanted]);
   if (wanted === null) return null;
   const shown = wanted.shows === "members" && here === null ? AGENTS : wanted;
   return (
-    <aside class="pane" aria-label={t("pane.label")}>
+    <aside class="pane" ref={box} tabIndex={-1} aria-label={t("pane.label")}>
       <header class="pane-head">
         <PaneTabs shown={shown} />
         <button

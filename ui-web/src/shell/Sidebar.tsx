@@ -1,7 +1,7 @@
 // The list of conversations. Every configured agent stands under Direct, before any word was said.
 import { Activity, Bot, Command, LoaderCircle, Plus, Search, Settings, type IconNode } from "lucide";
 import type { ComponentChildren, JSX } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { AgentMark } from "../agents/AgentMark";
 import type { Channel } from "../bus/schema.gen";
 import { unreadIn } from "../channels/unread";
@@ -26,13 +26,19 @@ import { openDialog } from "./dialog";
 import { Icon } from "./icon";
 import { pane, toggle } from "./pane";
 import { go, goTo, route, type Screen } from "./route";
-import { roam } from "./roam";
+import { oneStop, roam } from "./roam";
 import { named, orphans } from "./rows";
 
 export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
-  const list = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => (list.current === null ? undefined : oneStop(list.current)), []);
   return (
-    <nav class="sidebar" aria-label={t("sidebar.label")}>
+    <nav
+      class="sidebar"
+      aria-label={t("sidebar.label")}
+      ref={list}
+      onKeyDown={(event) => roam(event, list.current)}
+    >
       <header class="sidebar-head">
         <img src="/favicon.svg" width="22" height="22" alt="" />
         <h1>{t("app.name")}</h1>
@@ -40,7 +46,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
         <Shortcuts />
       </header>
       <Waiting />
-      <div class="sidebar-list" ref={list} onKeyDown={(event) => roam(event, list.current)}>
+      <div class="sidebar-list">
         <div class="sidebar-title">
           <h2>{t("sidebar.channels")}</h2>
           <button

@@ -5,15 +5,13 @@ import type { ComponentChildren, JSX } from "preact";
 import { signal } from "@preact/signals";
 import type { Problem } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
-import { effectOf, isAway } from "../monitor/component";
+import { effectOf, NOTICED_AFTER } from "../monitor/component";
 import { RestartButton } from "../monitor/RestartButton";
-import { components, config, store } from "./app";
+import { config, store } from "./app";
+import { noticed } from "./away";
 import { now } from "./format";
 import { Icon } from "./icon";
 import { goTo, route } from "./route";
-
-/** Shorter than this is nothing to trouble anybody with. */
-const NOTICED_AFTER = 1_000;
 
 const SAID_FOR = 4_000;
 
@@ -74,23 +72,10 @@ function LinkStrip(): JSX.Element | null {
   );
 }
 
-/** When each component was seen to be away first, so that a quick restart shows nothing. */
-const away = new Map<string, number>();
-
-function ComponentStrips(): JSX.Element | null {
-  if (!store.isLive.value) return null;
-  const at = now.value;
-  const missing = components.value.filter(isAway);
-  for (const name of away.keys()) {
-    if (!missing.some((one) => one.component === name)) away.delete(name);
-  }
-  for (const { component } of missing) if (!away.has(component)) away.set(component, at);
-  const noticed = missing.filter(({ component }) => {
-    return at - (away.get(component) ?? at) >= NOTICED_AFTER;
-  });
+function ComponentStrips(): JSX.Element {
   return (
     <>
-      {noticed.map(({ component }) => (
+      {noticed.value.map((component) => (
         <Strip key={component} tone="bad">
           <Icon of={TriangleAlert} />
           <span class="strip-text">{effectOf(component)}</span>

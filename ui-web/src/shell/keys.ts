@@ -117,7 +117,7 @@ function elsewhere(here: string | null): (typeof permissions.value)[number] | un
 }
 
 const PANES = [
-  ".sidebar .row[aria-current], .sidebar .row",
+  ".sidebar button[tabindex='0']",
   ".list",
   ".dock .ask",
   ".composer-field",
