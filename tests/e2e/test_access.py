@@ -1,10 +1,11 @@
-"""Nobody is shut out: axe finds nothing on any screen, in either language and theme."""
+"""Nobody is shut out: axe finds nothing on any screen, in either language and theme, and all that
+can be done can be done by keyboard alone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.conftest import CONFIG
 from tests.e2e.screen import Screen
@@ -14,13 +15,19 @@ pytestmark = [pytest.mark.process, pytest.mark.browser]
 
 AXE = ROOT / "ui-web" / "node_modules" / "axe-core" / "axe.min.js"
 # What WCAG 2.2 asks for at A and AA; target-size is of 2.2 and off unless it is named.
-_RUN = """() => axe.run(document, {
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-    rules: {"target-size": {enabled: true}},
+_RUN = """(only) => axe.run(document, {
+    runOnly: only ?? ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+    rules: only === null ? {"target-size": {enabled: true}} : {},
     resultTypes: ["violations"],
 }).then(({violations}) => violations.map(({id, nodes}) => ({
     id, nodes: nodes.map(({html, failureSummary}) => [html.slice(0, 200), failureSummary]),
 })))"""
+
+
+@pytest.fixture(autouse=True)
+def _as_at_first(instance: TestInstance) -> None:
+    """Before a page is opened: another test left its language in the file."""
+    _set(instance, theme="light", language="en")
 
 
 @pytest.fixture
@@ -35,19 +42,27 @@ def looked_at(context: BrowserContext, instance: TestInstance) -> Iterator[Scree
     assert screen.violations() == []
 
 
-def _found(screen: Screen) -> list[Any]:
-    return list(screen.page.evaluate(_RUN))
+def _found(screen: Screen, only: list[str] | None = None) -> list[Any]:
+    return list(screen.page.evaluate(_RUN, only))
 
 
 def test_axe_finds_nothing_in_english_and_light(looked_at: Screen, instance: TestInstance) -> None:
-    _set(instance, theme="light", language="en")
     assert _walk(looked_at, _ENGLISH) == {}
+    _set(instance, theme="dark", language="en")
+    assert _colours(looked_at, "dark") == {}
 
 
 def test_axe_finds_nothing_in_french_and_dark(looked_at: Screen, instance: TestInstance) -> None:
     _set(instance, theme="dark", language="fr")
     expect(looked_at.page.locator("html")).to_have_attribute("lang", "fr")
     assert _walk(looked_at, _FRENCH) == {}
+    _set(instance, theme="light", language="fr")
+    assert _colours(looked_at, "light") == {}
+    assert _narrow(looked_at) == {}
+    looked_at.page.evaluate("localStorage.clear()")
+    looked_at.page.reload()
+    expect(looked_at.page.get_by_text("sk-cli open")).to_be_visible()
+    assert _found(looked_at) == []
 
 
 _ENGLISH = {
@@ -56,6 +71,9 @@ _ENGLISH = {
     "do": "Create",
     "details": "Members and details",
     "waits": "waits for you",
+    "rename": "Rename",
+    "delete": "Delete",
+    "choose": "Choose a file",
 }
 _FRENCH = {
     "create": "Créer un canal",
@@ -63,6 +81,9 @@ _FRENCH = {
     "do": "Créer",
     "details": "Membres et détails",
     "waits": "vous attend",
+    "rename": "Renommer",
+    "delete": "Supprimer",
+    "choose": "Choisir un fichier",
 }
 
 
@@ -101,6 +122,8 @@ def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
     expect(page.get_by_role("listbox")).to_be_visible()
     look("conversation")
     field.press("Escape")
+    for dialog in ("rename", "delete"):
+        _opened(screen, dialog, said[dialog], look)
     page.get_by_role("button", name=said["waits"]).first.click()
     look("permissions")
     page.keyboard.press("Escape")
@@ -117,8 +140,201 @@ def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
     look("agents")
     page.keyboard.press("Control+.")  # the next walk needs the agent, too
     expect(page.locator(".turn")).to_have_count(0)
-    for screen_name in ("settings", "bus", "search"):
-        page.evaluate("where => { location.hash = `#/${where}`; }", screen_name)
-        expect(page.locator(".middle main")).not_to_have_attribute("aria-busy", "true")
-        look(screen_name)
+    for where in SCREENS:
+        _go(screen, where)
+        look(where)
+        if where == "settings":
+            _opened(screen, "folder", said["choose"], look)
     return found
+
+
+def _opened(screen: Screen, what: str, button: str, look: Callable[[str], None]) -> None:
+    """Look at a dialog that a button opens, and close it again."""
+    screen.page.get_by_role("button", name=button, exact=True).click()
+    inside = "listitem" if what == "folder" else "heading"
+    expect(screen.dialog.get_by_role(inside).first).to_be_visible()
+    look(what)
+    screen.page.keyboard.press("Escape")
+    expect(screen.dialog).to_have_count(0)
+
+
+SCREENS = ("settings", "bus", "search")
+
+
+def _go(screen: Screen, where: str) -> None:
+    screen.page.evaluate("where => { location.hash = `#/${where}`; }", where)
+    expect(screen.page.locator(f".middle main.{where}")).to_be_visible()
+
+
+def _colours(screen: Screen, theme: str) -> dict[str, list[Any]]:
+    """What is too pale in the other theme: of the same elements, only the colours differ."""
+    page = screen.page
+    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    found = {}
+    for where in SCREENS:
+        _go(screen, where)
+        found[where] = _found(screen, ["color-contrast"])
+    page.locator(".sidebar .row").first.click()
+    expect(page.locator(".list .message").first).to_be_visible()
+    found["conversation"] = _found(screen, ["color-contrast"])
+    return {where: violations for where, violations in found.items() if violations}
+
+
+def _narrow(screen: Screen) -> dict[str, list[Any]]:
+    """What axe finds where one part is seen at a time."""
+    page = screen.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    found = {"pane": _found(screen)}
+    page.locator(".pane-head .button").click()
+    expect(page.locator(".pane")).to_have_count(0)
+    found["conversation"] = _found(screen)
+    for where in SCREENS:
+        _go(screen, where)
+        found[where] = _found(screen)
+    page.evaluate("location.hash = '#/'")
+    expect(page.locator(".sidebar")).to_be_visible()
+    found["list"] = _found(screen)
+    return {where: violations for where, violations in found.items() if violations}
+
+
+class Keyboard:
+    """Hands that know no mouse."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def write(self, text: str) -> None:
+        self.page.keyboard.type(text)
+        self.press("Enter")
+
+    def go_to(self, name: str) -> None:
+        """By the list of all that one can go to or do."""
+        self.press("Control+k")
+        self.page.keyboard.type(name)
+        expect(self.page.get_by_role("option").first).to_contain_text(name)
+        self.press("Enter")
+
+    def tab_to(self, name: str) -> None:
+        focused = self.page.locator(":focus")
+        for _ in range(60):
+            self.press("Tab")
+            if focused.count() and name in (_name(focused), focused.inner_text().strip()):
+                return
+        raise AssertionError(f"no way to {name} by Tab")
+
+
+def _name(element: Locator) -> str | None:
+    return element.get_attribute("aria-label")
+
+
+def test_every_flow_passes_by_keyboard_alone(screen: Screen) -> None:
+    hands = Keyboard(screen.page)
+    expect(screen.page.locator("html")).to_have_attribute("lang", "en")
+    _makes_a_channel(screen, hands)
+    _answers_and_searches(screen, hands)
+    _starts_and_stops(screen, hands)
+    _restarts_a_component(screen, hands)
+    _deletes_the_channel(screen, hands)
+
+
+def _makes_a_channel(screen: Screen, hands: Keyboard) -> None:
+    hands.go_to("Create a channel")
+    expect(screen.dialog.get_by_label("Name")).to_be_focused()
+    hands.write("keyed")
+    expect(screen.row("keyed")).to_have_attribute("aria-current", "page")
+    expect(screen.composer).to_be_focused()
+
+    hands.go_to("Members and details")
+    hands.tab_to("Invite Demo")
+    hands.press("Enter")
+    expect(screen.last).to_contain_text("Demo joined")
+    hands.tab_to("Invite Slow Poke")
+    hands.press("Enter")
+    expect(screen.last).to_contain_text("Slow Poke joined")
+    hands.tab_to("Remove Slow Poke from this channel")
+    hands.press("Enter")
+    expect(screen.last).to_contain_text("Slow Poke left")
+    hands.tab_to("Rename")
+    hands.press("Enter")
+    expect(screen.dialog.get_by_label("Name")).to_be_focused()
+    hands.press("Control+a")
+    hands.write("typed")
+    expect(screen.row("typed")).to_be_visible()
+
+
+def _answers_and_searches(screen: Screen, hands: Keyboard) -> None:
+    hands.press("Escape")  # out of the details, to where one writes
+    expect(screen.composer).to_be_focused()
+    hands.write("permission")
+    expect(screen.question).to_be_visible()
+    hands.press("Alt+p")
+    screen.answered(lambda: hands.press("a"))
+    screen.await_end()
+
+    hands.go_to("Search")
+    page = screen.page
+    expect(page.get_by_role("searchbox", name="Words to look for")).to_be_focused()
+    page.keyboard.type("permission")
+    hits = page.get_by_role("region", name="Results").get_by_role("button")
+    expect(hits.filter(has_text="# typed").first).to_be_visible()
+    hands.press("ArrowDown", "Enter")
+    expect(page.locator("[data-message]:focus")).to_be_in_viewport()
+
+
+def _restarts_a_component(screen: Screen, hands: Keyboard) -> None:
+    page = screen.page
+    hands.go_to("Bus")
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="History"))
+    before = str(screen.instance.pids()["history"])
+    expect(row).to_contain_text(before)
+    hands.tab_to("Restart History")
+    hands.press("Enter")
+    expect(row).not_to_contain_text(before)
+    expect(row.get_by_role("button", name="Restart History")).to_be_focused()
+
+
+def _deletes_the_channel(screen: Screen, hands: Keyboard) -> None:
+    hands.go_to("typed")
+    expect(screen.composer).to_be_focused()
+    hands.go_to("Members and details")
+    hands.tab_to("Delete")
+    hands.press("Enter")
+    expect(screen.dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    hands.press("Tab", "Enter")
+    expect(screen.row("typed")).to_have_count(0)
+
+
+def _starts_and_stops(screen: Screen, hands: Keyboard) -> None:
+    pane = screen.page.get_by_role("complementary", name="Details")
+    hands.go_to("Agents")
+    hands.tab_to("Start Slow Poke")
+    hands.press("Enter")
+    # Another button took its place, and is where the focus was.
+    expect(pane.get_by_role("button", name="Stop Slow Poke")).to_be_focused()
+    expect(screen.sidebar.get_by_role("button", name="ready Slow Poke")).to_be_visible()
+    hands.press("Enter")
+    expect(pane.get_by_role("button", name="Start Slow Poke")).to_be_focused()
+    hands.tab_to("Logs of Slow Poke")
+    hands.press("Enter")
+    expect(pane.get_by_role("region", name="Logs of Slow Poke")).to_contain_text("easy")
+    expect(pane).to_be_focused()
+
+
+def test_the_sidebar_is_one_stop_and_arrows_move_in_it(screen: Screen) -> None:
+    page = screen.page
+    stops = screen.sidebar.locator("button[tabindex='0']")
+    expect(stops).to_have_count(1)
+    page.keyboard.press("F6")
+    expect(stops).to_be_focused()
+    page.keyboard.press("End")
+    last = screen.sidebar.get_by_role("button").last
+    expect(last).to_be_focused()
+    expect(stops).to_have_count(1)
+    page.keyboard.press("ArrowUp")
+    expect(last).not_to_be_focused()
+    page.keyboard.press("Tab")
+    expect(screen.sidebar.locator(":focus")).to_have_count(0)
