@@ -18,7 +18,7 @@ from sk_cli.choice import Choice, chosen
 from sk_cli.jsontext import json_text
 from sk_cli.options import Command, Group, OneOf, Option, Span
 from sk_cli.render import neutral
-from sk_cli.words import LANGUAGES, t
+from sk_cli.words import LANGUAGES, address, t
 
 
 @dataclass
@@ -97,6 +97,8 @@ def _set(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     told = ctx.ensure_object(Invocation)
     if value is not None and value is not False:
         setattr(told, str(param.name), value)
+    if told.config is not None:
+        address(str(told.config))
 
 
 def _common(*names: str, **attributes: Any) -> Option:

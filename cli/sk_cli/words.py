@@ -1,9 +1,12 @@
 """What people read, in their language: a key and its params in, a sentence out.
 
-One process speaks one language, which :func:`speak` sets before anything is said. The catalogues
-hold the same keys; a problem that a service found is worded by :mod:`sk_bus.french`.
+One process speaks one language, which :func:`speak` sets before anything is said, and about one
+instance, whose file :func:`address` sets where the call named it. The catalogues hold the same
+keys; a problem that a service found is worded by :mod:`sk_bus.french`.
 """
 
+import re
+import shlex
 from typing import Literal
 
 from sk_bus.french import in_french
@@ -19,6 +22,10 @@ Entry = str | tuple[str, str]
 
 CATALOGUES: dict[Language, dict[str, Entry]] = {"en": ENGLISH, "fr": FRENCH}
 _spoken: list[Language] = ["en"]
+_named: list[str] = [""]
+# Of these the params are commands of ours, of the others the text may hold one.
+_NEXT_STEPS = ("failure.next", "send.how-to-answer")
+_OURS = re.compile(r"\bsk-cli (?=[a-z])")
 
 
 def speak(language: Language) -> None:
@@ -31,12 +38,23 @@ def spoken() -> Language:
     return _spoken[0]
 
 
+def address(config: str) -> None:
+    """Name the file ``config`` in every command that is recommended from now on; "": none."""
+    _named[0] = f"--config {shlex.quote(config)} " if config else ""
+
+
+def addressed(commands: str) -> str:
+    """``commands`` as they must be typed to reach the instance that this call is about."""
+    return _OURS.sub(lambda ours: ours[0] + _named[0], commands)
+
+
 def t(key: str, /, **params: object) -> str:
     """The text of ``key`` with its params filled in."""
     entry = CATALOGUES[spoken()][key]
     if isinstance(entry, tuple):
         entry = entry[_form(params["count"])]
-    return entry.format_map(params) if params else entry
+    said = entry.format_map(params) if params else entry
+    return addressed(said) if key in _NEXT_STEPS or _OURS.search(entry) else said
 
 
 def known(key: str) -> bool:

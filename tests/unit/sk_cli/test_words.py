@@ -168,3 +168,17 @@ def test_the_start_imports_nothing_heavy() -> None:
     code = f"import sys, sk_cli.main; print(sorted({heavy} & {{*sys.modules}}))"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"
+
+
+def test_what_is_recommended_reaches_the_instance_that_the_call_is_about() -> None:
+    words.address("my files/one.yaml")
+    try:
+        assert t("failure.next", then="sk-cli status   |   sk-cli stop ops").endswith(
+            "sk-cli --config 'my files/one.yaml' status   |   "
+            "sk-cli --config 'my files/one.yaml' stop ops"
+        )
+        assert "sk-cli --config 'my files/one.yaml' config edit" in t("agents.none")
+        assert t("words.is", what="alice", how="sk-cli up") == "alice: sk-cli up", "hers"
+    finally:
+        words.address("")
+    assert t("failure.next", then="sk-cli up").endswith("  sk-cli up")
