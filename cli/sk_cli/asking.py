@@ -26,6 +26,7 @@ T = TypeVar("T")
 # What to do about a refusal, where its sentence doesn't say.
 _NEXT = {
     "no-such-agent": "sk-cli agents list",
+    "no-such-message": "sk-cli channels messages CHANNEL",
     "no-such-permission": "sk-cli permissions list",
     "no-longer-asked": "sk-cli permissions list",
     "start-failed": "sk-cli agents logs {agent}",
@@ -61,7 +62,9 @@ def ask(
     except RefusedError as error:
         unknown = error.problem.id.startswith(("no-such", "unknown"))
         raise Failure(
-            problem_text(error.problem), code=Exit.NO_SUCH if unknown else Exit.FAILED
+            problem_text(error.problem),
+            code=Exit.NO_SUCH if unknown else Exit.FAILED,
+            then=next_step(error.problem),
         ) from error
     except UnreachableError as error:
         raise Failure(

@@ -78,6 +78,7 @@ def called(arguments: list[str]) -> int:
             # Whatever the locale can't write, or half of a surrogate pair: a mark, no traceback.
             stream.reconfigure(errors="backslashreplace")
     words.speak(_language(arguments))
+    words.address("")
     if _COMPLETE in os.environ:
         from sk_cli.completing import completed
 
@@ -99,6 +100,13 @@ def called(arguments: list[str]) -> int:
         if failure.then:
             print(t("failure.next", then=neutral(failure.then)), file=sys.stderr)
         return int(failure.code)
+    except OSError as error:
+        # A full disk behind stdout, a file without rights: theirs to mend, and no fault of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        why = error.strerror or str(error)
+        what = f"{error.filename}: {why}" if error.filename else why
+        print(f"sk-cli: {neutral(what)}", file=sys.stderr)
+        return int(Exit.FAILED)
     except click.exceptions.Exit as error:  # --help was all that was asked
         return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:

@@ -457,6 +457,7 @@ Exemples :
         "edit demande un terminal ; un script écrit le fichier lui-même (sk-cli config path)"
     ),
     "config.edit.failed": "{editor} s’est terminé avec le code {code}",
+    "config.edit.unstartable": "l’éditeur « {editor} » ne peut être lancé : {why}",
     "config.edit.none": "aucun éditeur n’a été trouvé ; EDITOR en nomme un",
     "history.what": (
         "que faut-il chercher ? Donnez des mots, ou l’une des options -a -c --tool --path --since"
@@ -465,6 +466,8 @@ Exemples :
     "history.found": ("{count} message", "{count} messages"),
     "history.more": ("{count} message ; -n en montre plus", "{count} messages ; -n en montre plus"),
     "history.exists": "{path} existe ; --force le remplace",
+    "history.unwritable": "impossible d’écrire {path} : {why}",
+    "history.unwritable.then": "-o avec un fichier dans un dossier qui existe, où il y a de la place et le droit d’écrire",
     "history.exported": "écrit : {path}",
     "history.imported": ("arrivés : {channels}, {messages} ; déjà là : {kept}"),
     "completion.how": "pour de bon : {how}",

@@ -72,7 +72,7 @@ def show(told: Invocation) -> None:
 @pass_invocation
 def validate(told: Invocation, *, file: str | None) -> int:
     if file == "-":
-        return _checked(told, "stdin", sys.stdin.read(), Path.cwd())
+        return _checked(told, "stdin", _decoded(sys.stdin.buffer.read(), "stdin"), Path.cwd())
     place = Path(file) if file else Path(_in_force(told)[0])
     name, text = _text(place)
     return _checked(told, name, text, place.absolute().parent)
@@ -85,7 +85,13 @@ def edit(told: Invocation) -> int:
         raise click.UsageError(t("config.edit.terminal"))
     place = Path(_in_force(told)[0])
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or _any_editor()
-    ended = subprocess.run([*shlex.split(editor), str(place)], check=False)
+    try:
+        ended = subprocess.run([*shlex.split(editor), str(place)], check=False)
+    except (OSError, ValueError) as error:  # it isn't there; its quotation marks don't close
+        why = getattr(error, "strerror", None) or error
+        raise Failure(
+            t("config.edit.unstartable", editor=editor, why=why), then="EDITOR=… sk-cli config edit"
+        ) from error
     if ended.returncode:
         raise Failure(t("config.edit.failed", editor=editor, code=ended.returncode))
     name, text = _text(place)
@@ -197,11 +203,17 @@ def _checked_alone(text: str, folder: Path) -> Checked:
 def _text(place: Path) -> tuple[str, str]:
     _require(place)
     try:
-        return str(place), place.read_text(encoding="utf-8")
+        data = place.read_bytes()
     except OSError as error:
         raise Failure(
             t("config.unreadable", path=place, why=error.strerror), code=Exit.NO_SUCH
         ) from error
+    return str(place), _decoded(data, str(place))
+
+
+def _decoded(data: bytes, place: str) -> str:
+    try:
+        return data.decode()
     except UnicodeDecodeError as error:
         raise Failure(
             t("config.not-utf8", path=_placed(place, error), byte=error.start + 1),
@@ -209,7 +221,7 @@ def _text(place: Path) -> tuple[str, str]:
         ) from error
 
 
-def _placed(place: Path, error: UnicodeDecodeError) -> str:
+def _placed(place: str, error: UnicodeDecodeError) -> str:
     before = error.object[: error.start]
     column = len(before.rpartition(b"\n")[2].decode(errors="replace")) + 1
     return f"{place}:{before.count(bytes([10])) + 1}:{column}"

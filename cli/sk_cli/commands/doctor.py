@@ -30,7 +30,7 @@ from sk_cli.findings import Finding, fail, ok, warn
 from sk_cli.invocation import Invocation, pass_invocation
 from sk_cli.options import Command, option
 from sk_cli.render import one_line
-from sk_cli.words import number, problem_text, t
+from sk_cli.words import addressed, number, problem_text, t
 
 _LIBRARIES = ("pyzmq", "rocksdict", "msgpack", "orjson", "pydantic", "starlette", "supervisor")
 _ANSWER_WITHIN = 5.0
@@ -65,7 +65,7 @@ def _show(told: Invocation, found: list[Finding]) -> None:
         word = told.styled(f"{t(f'state.{one.state}'):<{width}}", fg=STYLES[one.state])
         print(f"{word}  {told.written(one.text)}")
         if one.then:
-            print(f"{'':<{width}}  → {told.written(one.then)}")
+            print(f"{'':<{width}}  → {told.written(addressed(one.then))}")
     failures = sum(one.state == "fail" for one in found)
     warnings = sum(one.state == "warn" for one in found)
     said = [t("doctor.failures", count=failures), t("config.warnings", count=warnings)]
@@ -205,6 +205,8 @@ async def _agent(told: Invocation, bus: Bus, one: AgentView) -> AsyncIterator[Fi
         command = str(definition["command"])
         program = await asyncio.to_thread(shutil.which, command, path=definition["path"])
         yield findings.program(one.name, definition, program)
+        if program is None:
+            return  # the start would say the same once more
         folder = str(definition["cwd"])
         if not await asyncio.to_thread(Path(folder).is_dir):
             yield fail("agent:cwd", t("doctor.cwd", agent=one.name, path=folder), _EDIT)

@@ -23,6 +23,7 @@ from sk_bus.queries import (
 )
 from sk_cli import asking, render
 from sk_cli.completing import agent_names, channel_names
+from sk_cli.failure import Failure
 from sk_cli.invocation import Invocation, pass_invocation
 from sk_cli.moments import Moment
 from sk_cli.options import Command, Group, OneOf, Whole, option
@@ -102,6 +103,9 @@ def search(
                 return found, after is not None, {o.id: render.channel_name(o) for o in listed}
 
     found, more, channels = asking.ask(told, body)
+    if agent and not found:
+        # One who has left the configuration is still found by what was said; this is a slip.
+        asking.ask(told, lambda bus: asking.agent(bus, agent))
     for hit in found:
         if told.json:
             told.line(hit)
@@ -165,6 +169,11 @@ def export(
             with fresh.open("w", encoding="utf-8", newline="\n") as file:
                 written = await _export(bus, ids, format_, file.write)
             fresh.replace(output)
+        except OSError as error:
+            why = error.strerror
+            raise Failure(
+                t("history.unwritable", path=output, why=why), then=t("history.unwritable.then")
+            ) from error
         finally:
             fresh.unlink(missing_ok=True)
         return written
