@@ -99,7 +99,7 @@ def command(
             deltas=deltas or ("all" if told.json else "fold"),
             wanted=wanted,
         )
-        await _shown(told, bus, asked, {one.id: render.channel_name(one) for one in listed})
+        await shown(told, bus, asked, {one.id: render.channel_name(one) for one in listed})
 
     try:
         if runs:
@@ -131,7 +131,7 @@ async def _check_names(
         told.say(t("events.no-agent", agent=name, known=", ".join(configured)))
 
 
-async def _shown(told: Invocation, bus: Bus | Bygone, asked: Asked, names: dict[str, str]) -> None:
+async def shown(told: Invocation, bus: Bus | Bygone, asked: Asked, names: dict[str, str]) -> None:
     hello = await bus.hello()
     sink = Sink(told, names, asked)
     if sys.stdout.isatty() and not (told.json or told.quiet):
@@ -143,6 +143,10 @@ async def _shown(told: Invocation, bus: Bus | Bygone, asked: Asked, names: dict[
             return
         after = hello.head
     if end is not None and after >= end:
+        return
+    if end is not None and end < hello.floor:
+        # Deleting a channel sweeps the log: nothing of what is asked for would ever come.
+        told.say(t("events.pruned", seq=hello.floor))
         return
     epoch = hello.epoch
     async for item in bus.follow(Cursor(epoch=epoch, seq=after), heartbeats=True):

@@ -1,6 +1,8 @@
 """Which events a person sees, from where on, and how runs of deltas are joined."""
 
+import asyncio
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +11,14 @@ from hypothesis import strategies as st
 
 from sk_bus.model import Channel, ChannelId
 from sk_cli import selection, spans
+from sk_cli.commands import events
 from sk_cli.folding import Entry, Folding
+from sk_cli.invocation import Invocation
 from sk_cli.moments import Moment, moment
 from sk_cli.selection import Wanted, found
+from sk_cli.sink import Asked
+from tests.support.recorded_bus import RecordedBus
+from tests.unit.sk_cli import recorded
 
 NOW = 1_796_054_400_000
 
@@ -132,3 +139,22 @@ def test_folding_keeps_order_and_loses_nothing(kinds: list[str]) -> None:
     shown += folding.flush()
     assert sum(one.count for one in shown) == len(kinds)
     assert [one.seq for one in shown] == sorted(one.seq for one in shown)
+
+
+def test_a_log_that_was_swept_is_said_and_not_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    swept = replace(recorded.HELLO, floor=recorded.HELLO.head + 1)
+    bus = RecordedBus(hello=swept, beat=recorded.BEAT, values={}, outcomes={})
+    asked = Asked(
+        since=Moment(seq=1),
+        until=None,
+        last=None,
+        count=None,
+        follow=False,
+        deltas="fold",
+        wanted=Wanted(),
+    )
+    asyncio.run(events.shown(Invocation(), bus, asked, {}))
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"# events before {swept.floor} are no longer kept\n")
