@@ -2,6 +2,8 @@
 
 import datetime as dt
 import re
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -46,3 +48,8 @@ class Chosen:
             grave = LEVELS.index(begins.level) >= self._least
             self._within = grave and begins.at >= self._since
         return self._within and self._text.search(line) is not None
+
+
+def last(lines: Iterable[str], chosen: Chosen, count: int) -> list[str]:
+    """The last ``count`` of the ``lines`` that are wanted, however far back they stand."""
+    return list(deque(filter(chosen.holds, lines), maxlen=count))

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from sk_bus.queries import SERVICES
-from sk_cli import instances, render
+from sk_cli import render
 from sk_cli.completing import component_names
 from sk_cli.failure import Exit, no_such
 from sk_cli.invocation import Invocation, pass_invocation
-from sk_cli.loglines import LEVELS, Chosen
+from sk_cli.loglines import LEVELS, Chosen, last
 from sk_cli.options import Command, OneOf, Span, Whole, option
 from sk_cli.words import t
 
@@ -88,11 +88,14 @@ class _Tail:
         self._inode = 0
 
     def show_last(self, count: int) -> None:
-        for line in instances.last_lines(self._path, count):
-            self._show(line)
-        if self._path.exists():
-            info = self._path.stat()
-            self._at, self._inode = info.st_size, info.st_ino
+        try:
+            with self._path.open("rb") as file:
+                whole = file.read()
+                self._at, self._inode = len(whole), self._path.stat().st_ino
+        except FileNotFoundError:
+            return
+        for line in last(whole.decode(errors="replace").splitlines(), self._chosen, count):
+            self._write(line)
 
     def show_new(self) -> None:
         try:
@@ -110,8 +113,10 @@ class _Tail:
             self._show(line)
 
     def _show(self, line: str) -> None:
-        if not self._chosen.holds(line):
-            return
+        if self._chosen.holds(line):
+            self._write(line)
+
+    def _write(self, line: str) -> None:
         if self._told.json:
             made: dict[str, Any] = {"component": self._name, "line": line}
             self._told.line(made)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from sk_cli.loglines import Chosen, head
+from sk_cli.loglines import Chosen, head, last
 
 LINES = (
     "2026-11-30 16:20:33,819 INFO sk.bus: began",
@@ -42,3 +42,9 @@ def test_what_came_before_is_left_out() -> None:
 @pytest.mark.parametrize("line", ["", "no date", "2026-11-30"])
 def test_a_line_without_a_head_has_none(line: str) -> None:
     assert head(line) is None
+
+
+def test_the_last_lines_are_counted_among_those_that_fit() -> None:
+    chosen = Chosen(level="warning", since=None, text=ALL)
+    assert last(LINES, chosen, 2) == [LINES[2], LINES[3]]
+    assert last(LINES, Chosen(level=None, since=None, text=ALL), 0) == []
