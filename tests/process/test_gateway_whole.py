@@ -50,6 +50,12 @@ def wait(true: Callable[[], bool], timeout: float = PATIENCE) -> None:
         time.sleep(0.02)
 
 
+def heard(page: PageClient, component: str) -> bool:
+    """Whether the gateway knows ``component`` by a report of its own."""
+    (pulse,) = [one for one in page.call("Pulse")["value"] if one["component"] == component]
+    return pulse.get("heard") is not None
+
+
 @pytest.mark.parametrize("component", [name for name in SERVICES if name != "gateway"])
 def test_a_page_restarts_a_component(
     instance: TestInstance, page: PageClient, component: str
@@ -75,6 +81,8 @@ def test_a_page_restarts_the_gateway_itself_and_is_answered_first(
 def test_the_death_of_the_watcher_is_said_and_it_comes_back(
     instance: TestInstance, page: PageClient
 ) -> None:
+    # A gateway that has just begun (the test before) sees no death before it heard of the process.
+    wait(lambda: heard(page, "config"))
     pid = instance.kill("config", signal.SIGKILL)
 
     def states(page: PageClient) -> list[tuple[str, int]]:
