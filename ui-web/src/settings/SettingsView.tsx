@@ -40,9 +40,11 @@ export function SettingsView({ onBack }: { onBack: () => void }): JSX.Element {
   const write = async (): Promise<void> => {
     const missing = reason("bus", "config");
     if (missing !== undefined) return say(missing);
+    const text = editing.peek()?.text;
     if (await save()) return say(t("settings.saved"));
     const [first] = problems.peek();
-    if (first !== undefined) jump(first);
+    // Who types on meanwhile is not taken elsewhere.
+    if (first !== undefined && editing.peek()?.text === text) jump(first);
   };
   const pressed = useRef<(event: KeyboardEvent) => void>(() => undefined);
   pressed.current = (event) => {

@@ -147,6 +147,8 @@ export async function save(): Promise<boolean> {
   try {
     const { text, base } = now;
     const value = (await store.query("Save", { text, digest: base.digest })).value as Checked;
+    // What was refused may have been mended by now: of the text of now another judgement comes.
+    if (!value.saved && editing.peek()?.text !== text) return false;
     judgement++;
     batch(() => {
       checked.value = value;
