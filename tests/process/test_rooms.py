@@ -166,7 +166,10 @@ def test_commands_are_prepared_once_and_known_after_the_next_launch(
             assert done.ok, done.problem
             if done.value["opened"]:
                 await me.until(lambda: any(isinstance(one, CommandsChanged) for one in me.events))
-            commands = await me.bus.query(Commands(agent=AgentName("carol")), timeout=PATIENCE)
+            head = (await me.bus.hello()).head  # the history is to have read what we have seen
+            commands = await me.bus.query(
+                Commands(agent=AgentName("carol")), after=head, timeout=PATIENCE
+            )
             return done.value["opened"], [one.name for one in commands.value]
 
     opened, commands = asyncio.run(prepared("first launch"))
