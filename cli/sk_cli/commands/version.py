@@ -13,11 +13,13 @@ from sk_cli.words import t
 @click.command(cls=Command, help="help.version")
 @pass_invocation
 def command(told: Invocation) -> None:
+    own: str | None
     try:
         own = version("sidekicks")
     except PackageNotFoundError:  # a checkout on the path, never installed
-        own = t("version.uninstalled")
+        own = None
     if told.json:
         told.document({"sidekicks": own, "python": platform.python_version()})
     else:
-        print(f"sidekicks {own} (Python {platform.python_version()})")
+        shown = t("version.uninstalled") if own is None else own
+        print(f"sidekicks {shown} (Python {platform.python_version()})")

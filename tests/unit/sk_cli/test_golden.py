@@ -20,7 +20,7 @@ import pytest
 from sk_bus import paths
 from sk_bus.supervisor import Process
 from sk_cli import asking, instances, main, manual, observing, words
-from sk_cli.commands import doctor, restart
+from sk_cli.commands import doctor, restart, version
 from tests.support.recorded_bus import RecordedBus
 from tests.unit.sk_cli import recorded
 
@@ -151,6 +151,8 @@ def as_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
     monkeypatch.setattr(observing, "memory", lambda pid: (pid - 41000) * 2**20)
     monkeypatch.setattr(observing, "age", lambda since: 8040.0)
     monkeypatch.setattr(doctor, "_page", lambda instance: 200)
+    # Whether it is installed here, or lies on the path, is no matter of what it shows.
+    monkeypatch.setattr(version, "version", lambda named: "1.2.3")
     monkeypatch.setattr(shutil, "which", lambda named, **_more: str(Path("/usr/bin") / named))
     monkeypatch.setattr(time, "clock_gettime", lambda clock: 1000.0)
     monkeypatch.setattr(time, "time_ns", lambda: (recorded.T0 + 5000) * 1_000_000)
