@@ -18,7 +18,7 @@ Show = Callable[[str], FolderView]
 def home(tmp_path: Path) -> Path:
     """A home with folders and files; beside it the configuration's folder, and a secret one."""
     for folder in (
-        "home/work/deep",
+        "home/projects/deep",
         "home/.config",
         "home/Applications",
         "etc/sidekicks",
@@ -49,9 +49,16 @@ def refused(show: Show, path: object) -> str:
 
 def test_folders_and_yaml_files_are_shown_hidden_ones_last(show: Show, home: Path) -> None:
     view = show(str(home))
-    assert names(view) == ["Applications/", "work/", ".config/", "A.YML", "b.yaml", ".hidden.yaml"]
+    assert names(view) == [
+        "Applications/",
+        "projects/",
+        ".config/",
+        "A.YML",
+        "b.yaml",
+        ".hidden.yaml",
+    ]
     assert [one.name for one in view.entries if one.hidden] == [".config", ".hidden.yaml"]
-    assert view.entries[1].path == str(home / "work")
+    assert view.entries[1].path == str(home / "projects")
     assert not view.more
 
 
@@ -61,19 +68,20 @@ def test_without_a_path_it_is_the_folder_of_the_configuration(show: Show, home: 
 
 
 def test_one_goes_up_as_far_as_a_root(show: Show, home: Path) -> None:
-    assert show(str(home / "work" / "deep")).parent == str(home / "work")
-    assert show(str(home / "work")).parent == str(home)
+    assert show(str(home / "projects" / "deep")).parent == str(home / "projects")
+    assert show(str(home / "projects")).parent == str(home)
     assert show(str(home)).parent is None
     assert show("").parent is None
 
 
 def test_from_a_configuration_below_the_home_one_goes_up_to_the_home(home: Path) -> None:
-    view = listed("", home=home, folder=home / "work" / "deep")
-    assert view.parent == str(home / "work")
+    view = listed("", home=home, folder=home / "projects" / "deep")
+    assert view.parent == str(home / "projects")
 
 
 @pytest.mark.parametrize(
-    "path", ["{home}/..", "{home}/../secret", "/", "..", "../../secret", "{home}/work/../../etc"]
+    "path",
+    ["{home}/..", "{home}/../secret", "/", "..", "../../secret", "{home}/projects/../../etc"],
 )
 def test_nothing_outside_is_shown(show: Show, home: Path, path: str) -> None:
     assert refused(show, path.format(home=home)) == "out-of-reach"
@@ -82,7 +90,7 @@ def test_nothing_outside_is_shown(show: Show, home: Path, path: str) -> None:
 def test_no_link_leads_out_of_it(show: Show, home: Path) -> None:
     (home / "out").symlink_to(home.parent / "secret")
     (home / "out.yaml").symlink_to(home.parent / "secret" / "s.yaml")
-    (home / "in").symlink_to(home / "work")
+    (home / "in").symlink_to(home / "projects")
     (home / "in.yaml").symlink_to(home / "b.yaml")
     (home / "nowhere.yaml").symlink_to(home / "none")
     (home / "loop.yaml").symlink_to(home / "loop.yaml")
@@ -90,7 +98,7 @@ def test_no_link_leads_out_of_it(show: Show, home: Path) -> None:
     assert {"in/", "in.yaml"} <= {*shown}
     assert not {"out/", "out.yaml", "nowhere.yaml", "loop.yaml"} & {*shown}
     assert refused(show, home / "out") == "out-of-reach"
-    assert show(str(home / "in")).path == str(home / "work")
+    assert show(str(home / "in")).path == str(home / "projects")
 
 
 @pytest.mark.parametrize(
@@ -113,22 +121,22 @@ def test_a_folder_without_the_right_to_read_it_is_said(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
     monkeypatch.setattr(os, "scandir", denied)  # root, as CI is, has every right
-    assert refused(show, home / "work") == "unreadable"
+    assert refused(show, home / "projects") == "unreadable"
 
 
 def test_a_folder_with_very_many_entries_is_cut(show: Show, home: Path) -> None:
     for number in range(MOST + 5):
-        (home / "work" / f"{number:04}.yaml").touch()
-    view = show(str(home / "work"))
+        (home / "projects" / f"{number:04}.yaml").touch()
+    view = show(str(home / "projects"))
     assert (len(view.entries), view.more) == (MOST, True)
     assert names(view)[:2] == ["deep/", "0000.yaml"]
 
 
 def test_pipes_and_sockets_are_no_files(show: Show, home: Path) -> None:
-    os.mkfifo(home / "work" / "pipe.yaml")
-    assert names(show(str(home / "work"))) == ["deep/"]
+    os.mkfifo(home / "projects" / "pipe.yaml")
+    assert names(show(str(home / "projects"))) == ["deep/"]
 
 
 def test_a_name_that_is_no_text_is_left_out(show: Show, home: Path) -> None:
-    Path(os.fsdecode(os.fsencode(home / "work") + b"/\xff.yaml")).touch()
-    assert names(show(str(home / "work"))) == ["deep/"]
+    Path(os.fsdecode(os.fsencode(home / "projects") + b"/\xff.yaml")).touch()
+    assert names(show(str(home / "projects"))) == ["deep/"]
