@@ -99,6 +99,19 @@ class Screen:
         expect(self.page.get_by_role("heading", name=f"# {name}").first).to_be_visible()
         expect(self.page.get_by_role("log", name="Messages")).to_be_visible(timeout=PATIENCE)
 
+    def go_by_keys(self, letter: str, where: str) -> None:
+        """Go to a screen by the keys that lead there."""
+        self.pair(letter, lambda: bool(self.page.evaluate("location.hash") == f"#/{where}"))
+
+    def pair(self, letter: str, done: Callable[[], bool]) -> None:
+        """Press G and the letter; again where a busy machine took longer than a pair of keys may."""
+        for _ in range(20):
+            self.page.keyboard.press("g")
+            self.page.keyboard.press(letter)
+            if done():
+                return
+        raise AssertionError(f"G {letter.upper()} leads nowhere")
+
     def send(self, text: str) -> None:
         """Send a message and wait until it stands in the conversation."""
         before = self.messages.count()

@@ -12,8 +12,7 @@ pytestmark = [pytest.mark.process, pytest.mark.browser]
 
 @pytest.fixture
 def monitor(screen: Screen) -> Locator:
-    screen.page.keyboard.press("g")
-    screen.page.keyboard.press("b")
+    screen.go_by_keys("b", "bus")
     made = screen.page.get_by_role("main", name="Bus")
     expect(made).to_be_visible(timeout=PATIENCE)
     return made

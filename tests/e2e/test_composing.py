@@ -125,9 +125,38 @@ def test_everything_is_reached_by_keys(screen: Screen, context: BrowserContext) 
     expect(screen.dialog).to_have_count(0)
     for second, where in (("s", "settings"), ("b", "bus")):
         page.evaluate("() => document.activeElement?.blur()")
-        keys.press("g")
-        keys.press(second)
-        expect(page).to_have_url(re.compile(f"#/{where}$"))
+        screen.go_by_keys(second, where)
+
+
+@pytest.mark.parametrize("left", ["Close", "Cancel", "Escape"])
+def test_whoever_leaves_a_dialog_is_where_he_was_and_the_next_keys_are_the_pages(
+    screen: Screen, left: str
+) -> None:
+    page = screen.page
+    begun = screen.sidebar.get_by_role("button", name="Create a channel").first
+    begun.press("Enter")
+    expect(screen.dialog.get_by_label("Name")).to_be_focused()
+    if left == "Escape":
+        page.keyboard.press("Escape")
+    else:
+        screen.dialog.get_by_role("button", name=left).press("Enter")
+    expect(screen.dialog).to_have_count(0)
+    expect(begun).to_be_focused()
+    # As fast as nobody types: the browser hasn't drawn anything in between.
+    page.evaluate(_PRESS, ["?"])
+    expect(screen.dialog).to_be_visible()
+    page.evaluate(_PRESS, ["Escape", "g", "s"])
+    expect(page).to_have_url(re.compile("#/settings$"))
+    expect(screen.dialog).to_have_count(0)
+    page.evaluate(_PRESS, ["?", "Escape", "?"])
+    expect(screen.dialog).to_be_visible()
+
+
+_PRESS = """keys => {
+    for (const key of keys) {
+        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }
+}"""
 
 
 def test_a_request_elsewhere_is_seen_and_answered_from_the_list(

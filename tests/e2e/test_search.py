@@ -48,8 +48,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def search(screen: Screen, export: Path) -> Locator:
     """The search page, over a history in which the haystack is."""
     page = screen.page
-    page.keyboard.press("g")
-    page.keyboard.press("f")
+    screen.go_by_keys("f", "search")
     made = page.get_by_role("main", name="Search")
     made.get_by_text("Export and import").click()
     made.locator("input[type=file]").set_input_files(export)

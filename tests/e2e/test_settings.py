@@ -14,8 +14,7 @@ pytestmark = [pytest.mark.process, pytest.mark.browser]
 def editor(screen: Screen) -> Locator:
     """The editor, reached by keys alone, with the cursor at its beginning."""
     screen.instance.config.write_text(CONFIG)
-    screen.page.keyboard.press("g")
-    screen.page.keyboard.press("s")
+    screen.go_by_keys("s", "settings")
     made = screen.page.get_by_role("textbox", name="Configuration file")
     expect(made).to_contain_text("slowpoke", timeout=PATIENCE)
     # In this browser's headless mode a key never leaves the page, so Tab comes by everything.

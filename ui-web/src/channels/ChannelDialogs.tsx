@@ -5,7 +5,7 @@ import { Avatar } from "../agents/Avatar";
 import { problemText, t } from "../i18n/translate";
 import { agents, channels, current, forget, give, nameOf, pending, refusals } from "../shell/app";
 import { reason } from "../shell/away";
-import { closeDialog } from "../shell/dialog";
+import { closeDialog, dismissDialog } from "../shell/dialog";
 import { DialogBox } from "../shell/DialogBox";
 import { neighbourOf, openRow } from "../shell/rows";
 import { go } from "../shell/route";
@@ -61,7 +61,7 @@ export function RenameDialog({ channel: id }: { channel: string }): JSX.Element 
   if (channel === undefined) return null;
   const rename = async (name: string, description: string): Promise<void> => {
     await give(key, "Rename", { channel: id, name, description });
-    if (refusals.peek()[key] === undefined) closeDialog();
+    if (refusals.peek()[key] === undefined) dismissDialog();
   };
   return (
     <DialogBox title={t("channel.rename")}>
@@ -132,7 +132,7 @@ function NameForm({ name, description, known, verb, onDone, children }: FormProp
         </p>
       )}
       <div class="form-actions">
-        <button type="button" class="button button-wide" onClick={closeDialog}>
+        <button type="button" class="button button-wide" onClick={dismissDialog}>
           {t("dialog.cancel")}
         </button>
         <button
@@ -171,7 +171,7 @@ export function DeleteDialog({ channel: id }: { channel: string }): JSX.Element 
         </p>
       )}
       <div class="form-actions">
-        <button type="button" class="button button-wide" autoFocus onClick={closeDialog}>
+        <button type="button" class="button button-wide" autoFocus onClick={dismissDialog}>
           {t("dialog.cancel")}
         </button>
         <button

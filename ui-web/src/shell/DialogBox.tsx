@@ -3,7 +3,7 @@ import { X } from "lucide";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../i18n/translate";
-import { closeDialog } from "./dialog";
+import { closeDialog, dismissDialog } from "./dialog";
 import { Icon } from "./icon";
 
 interface Props {
@@ -28,13 +28,19 @@ export function DialogBox({ title, children, plain = false }: Props): JSX.Elemen
   useEffect(() => {
     const element = box.current;
     const pressed = (event: MouseEvent): void => {
-      if (event.target === element) closeDialog();
+      if (event.target !== element) return;
+      event.preventDefault(); // or it takes the focus that goes back now
+      dismissDialog();
     };
     element?.addEventListener("mousedown", pressed);
     return () => element?.removeEventListener("mousedown", pressed);
   }, []);
+  // The browser says that it closed one a frame later: by then another may be open.
+  const closed = (): void => {
+    if (box.current !== null) closeDialog();
+  };
   return (
-    <dialog class="dialog" ref={box} aria-label={title} onClose={closeDialog}>
+    <dialog class="dialog" ref={box} aria-label={title} onClose={closed}>
       <div class="dialog-body">
         {!plain && (
           <header class="dialog-head">
@@ -44,7 +50,7 @@ export function DialogBox({ title, children, plain = false }: Props): JSX.Elemen
               class="button"
               aria-label={t("pane.close")}
               title={t("pane.close")}
-              onClick={closeDialog}
+              onClick={dismissDialog}
             >
               <Icon of={X} />
             </button>

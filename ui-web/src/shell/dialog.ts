@@ -16,6 +16,13 @@ export function openDialog(next: Dialog): void {
   dialog.value = next;
 }
 
+/** It has done what it was for: whoever goes on from here says where the focus goes. */
 export function closeDialog(): void {
   dialog.value = null;
+}
+
+/** Leave it: the browser puts the focus back to where it was before. */
+export function dismissDialog(): void {
+  document.querySelector<HTMLDialogElement>("dialog[open]")?.close();
+  closeDialog();
 }

@@ -4,7 +4,7 @@ import { show } from "../channels/PermissionCard";
 import { stop } from "../channels/stopping";
 import { unreadIn } from "../channels/unread";
 import { current, permissions } from "./app";
-import { dialog, openDialog } from "./dialog";
+import { dialog, dismissDialog, openDialog } from "./dialog";
 import { closePane, pane, showAgents, WIDE } from "./pane";
 import { go, goTo } from "./route";
 import { openRow, rowAt, type Row } from "./rows";
@@ -28,7 +28,11 @@ function handled(event: KeyboardEvent): boolean {
     openDialog({ shows: "switcher" });
     return true;
   }
-  if (dialog.value !== null) return false; // the browser closes it by Esc
+  if (dialog.value !== null) {
+    // The browser would close it, too, but say so a frame later: the next key would still be the dialog's.
+    if (key === "Escape") dismissDialog();
+    return key === "Escape";
+  }
   if ((ctrlKey || metaKey) && key === "." && here !== null) {
     stop(here);
     return true;
