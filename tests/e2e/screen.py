@@ -104,7 +104,7 @@ class Screen:
         self.pair(letter, lambda: bool(self.page.evaluate("location.hash") == f"#/{where}"))
 
     def pair(self, letter: str, done: Callable[[], bool]) -> None:
-        """Press G and the letter; again where a busy machine took longer than a pair of keys may."""
+        """Press G and the letter, again where a busy machine took too long for a pair of keys."""
         for _ in range(20):
             self.page.keyboard.press("g")
             self.page.keyboard.press(letter)

@@ -125,21 +125,12 @@ def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
     for dialog in ("rename", "delete"):
         _opened(screen, dialog, said[dialog], look)
     page.get_by_role("button", name=said["waits"]).first.click()
-    expect(screen.dialog).to_be_visible()
-    look("permissions")
-    page.keyboard.press("Escape")
-    expect(screen.dialog).to_have_count(0)
+    _left(screen, "permissions", look)
     page.keyboard.press("Control+k")
-    expect(screen.dialog).to_be_visible()
-    look("switcher")
-    page.keyboard.press("Escape")
-    expect(screen.dialog).to_have_count(0)
+    _left(screen, "switcher", look)
     page.locator(".list").focus()
     page.keyboard.press("?")
-    expect(screen.dialog).to_be_visible()
-    look("keys")
-    page.keyboard.press("Escape")
-    expect(screen.dialog).to_have_count(0)
+    _left(screen, "keys", look)
     screen.pair("a", lambda: page.locator(".pane .agent").count() > 0)
     look("agents")
     page.keyboard.press("Control+.")  # the next walk needs the agent, too
@@ -157,6 +148,12 @@ def _opened(screen: Screen, what: str, button: str, look: Callable[[str], None])
     screen.page.get_by_role("button", name=button, exact=True).click()
     inside = "listitem" if what == "folder" else "heading"
     expect(screen.dialog.get_by_role(inside).first).to_be_visible()
+    _left(screen, what, look)
+
+
+def _left(screen: Screen, what: str, look: Callable[[str], None]) -> None:
+    """Look at the dialog that opens, and close it again."""
+    expect(screen.dialog).to_be_visible()
     look(what)
     screen.page.keyboard.press("Escape")
     expect(screen.dialog).to_have_count(0)
