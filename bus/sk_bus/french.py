@@ -54,6 +54,8 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
     "is-folder": "{path} est un dossier ; nommez le fichier qui s’y trouve.",
     "no-such-file": "Le fichier {path} n’existe pas.",
     "out-of-reach": "{path} est hors de ce qui peut être choisi : {tops}.",
+    "no-image": "{icon} n’est pas le chemin d’une image (PNG, JPEG, GIF, WebP ou SVG).",
+    "big-icon": "{path} est trop grand pour une icône : {most} ko suffisent.",
     "unreadable": "{path} ne peut pas être lu : {reason}.",
     "too-many-agents": "Trop d’agents en marche : {count} agent(s) occupé(s) ({names}), la limite est {limit}.",
     "too-many-calls": "Trop de demandes de cette page à la fois ; attendez-en une.",

@@ -1,8 +1,9 @@
 """What may be asked: a request to the process that owns the answer, which changes nothing.
 
-Each query names its ``service`` and what it returns. Two change something all the same: ``Save``
+Each query names its ``service`` and what it returns. Three change something all the same: ``Save``
 writes the configuration file, and is no event because it carries secrets; ``Import`` reads a file
-into the history, and is none because of its size. Both may be asked twice without harm.
+into the history, and is none because of its size; ``Forget`` shortens a list that is no instance's
+own. They may be asked twice without harm.
 """
 
 from dataclasses import dataclass, field
@@ -100,6 +101,32 @@ class Schema:
 class Recent:
     service: ClassVar[str] = "config"
     returns: ClassVar[Any] = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forget:
+    """Take a file off the list of the recent ones, and say the list; the file itself stays."""
+
+    service: ClassVar[str] = "config"
+    returns: ClassVar[Any] = tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IconView:
+    """An image: ``data`` in base64."""
+
+    mimeType: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Icon:
+    """The image that is an agent's icon."""
+
+    service: ClassVar[str] = "config"
+    returns: ClassVar[Any] = IconView
+    agent: AgentName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -450,6 +477,8 @@ AnyQuery = (
     | Save
     | Schema
     | Recent
+    | Forget
+    | Icon
     | Folder
     | Components
     | ListAgents

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from sk_bus.errors import RefusedError, problem
 from sk_bus.events import ConfigChanged
-from sk_bus.model import Problem
+from sk_bus.model import AgentName, Problem
 from sk_bus.queries import Checked, ContentView, CurrentConfig
 from sk_config import files, starter
 from sk_config.definition import canonical, digest_of
@@ -104,6 +104,17 @@ class Keeper:
             language=config.language,
             historyProblem=history_problem,
         )
+
+    def icon(self, agent: AgentName) -> str:
+        """What the configuration in force says.
+
+        Raises:
+            RefusedError: it has no such agent.
+        """
+        for one in self._record.config.agents:
+            if one.name == agent:
+                return one.icon
+        raise RefusedError(problem("no-such-agent", "no such agent: {agent}", agent=agent))
 
     def content(self) -> ContentView:
         """The file as it is now; empty when there is none, so that one can be saved.

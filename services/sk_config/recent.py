@@ -25,3 +25,12 @@ def opened(path: Path, file: Path) -> None:
     now = (str(file), *(entry for entry in known if entry != str(file)))[:_MOST]
     if now != known:
         files.replace(path, json.dumps(now).encode())
+
+
+def forgotten(path: Path, file: str) -> tuple[str, ...]:
+    """Take ``file`` off the list; what the list holds then."""
+    known = recent(path)
+    now = tuple(entry for entry in known if entry != file)
+    if now != known:
+        files.replace(path, json.dumps(now).encode())
+    return now

@@ -20,13 +20,16 @@ from sk_bus.queries import (
     CurrentConfig,
     Folder,
     FolderView,
+    Forget,
+    Icon,
+    IconView,
     Recent,
     Save,
     Schema,
     Validate,
 )
 from sk_config import components as watch
-from sk_config import folders, recent
+from sk_config import folders, icons, recent
 from sk_config.keeper import Keeper, Places, source_of, surroundings_of
 from sk_config.opening import Opening
 from sk_config.processes import Processes
@@ -79,6 +82,8 @@ class _Desk:
         service.answers(Save, self._save)
         service.answers(Schema, self._schema)
         service.answers(Recent, self._recent)
+        service.answers(Forget, self._forget)
+        service.answers(Icon, self._icon)
         service.answers(Folder, self._folder)
         service.answers(Components, self._all_components)
 
@@ -154,6 +159,13 @@ class _Desk:
 
     async def _recent(self, _: Recent) -> tuple[str, ...]:
         return recent.recent(self._known)
+
+    async def _forget(self, query: Forget) -> tuple[str, ...]:
+        return recent.forgotten(self._known, query.path)
+
+    async def _icon(self, query: Icon) -> IconView:
+        await self._keeper.loaded.wait()
+        return await asyncio.to_thread(icons.read, self._keeper.icon(query.agent))
 
     async def _folder(self, query: Folder) -> FolderView:
         home = Path(self._keeper.surroundings.home)

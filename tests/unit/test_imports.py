@@ -27,7 +27,17 @@ SHELLS = {
         *("process", "service", "supervisor", "schema", "tuning", "opening"),
     },
     "sk_config": {
-        *("checking", "files", "folders", "keeper", "opening", "processes", "recent", "service"),
+        *(
+            "checking",
+            "files",
+            "folders",
+            "icons",
+            "keeper",
+            "opening",
+            "processes",
+            "recent",
+            "service",
+        ),
         *("watcher", "writing"),
     },
     "sk_router": {"faults", "service", "timers", "snapshots"},

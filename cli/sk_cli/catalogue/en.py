@@ -97,6 +97,7 @@ Examples:
     "help.config.validate": "The problems of FILE (- for stdin; default: the file in force).",
     "help.config.edit": "Open it in $EDITOR; then say what is wrong with it.",
     "help.config.open": "Go on with another file, its channels and its history.",
+    "help.config.recent.forget": "Take this file off the list; the file itself stays.",
     "help.config.recent": "The files opened last, newest first.",
     "help.config.schema": "The JSON Schema of the file.",
     "help.history": "Search, export and import what was said.",
@@ -442,6 +443,7 @@ Examples:
     "config.not-utf8": "{path} is not UTF-8, from byte {byte} on; convert it first",
     "config.opening": "opening {path}; answers end first",
     "config.opened": "in force: {path} ({state})",
+    "config.recent.unknown": "{path} is not among the files opened last",
     "config.recent.none": "none was opened yet",
     "config.edit.terminal": (
         "edit needs a terminal; scripts write the file itself (sk-cli config path)"

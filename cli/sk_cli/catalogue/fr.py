@@ -100,6 +100,7 @@ Exemples :
     "help.config.validate": "Les problèmes de FILE (- pour stdin ; par défaut : le fichier en vigueur).",
     "help.config.edit": "L’ouvrir dans $EDITOR ; dire ensuite ce qui n’y va pas.",
     "help.config.open": "Continuer avec un autre fichier, ses canaux et son historique.",
+    "help.config.recent.forget": "Retire ce fichier de la liste ; le fichier lui-même reste.",
     "help.config.recent": "Les fichiers ouverts en dernier, le plus récent d’abord.",
     "help.config.schema": "Le schéma JSON du fichier.",
     "help.history": "Chercher, exporter et importer ce qui s’est dit.",
@@ -452,6 +453,7 @@ Exemples :
     "config.not-utf8": "{path} n’est pas en UTF-8 à partir de l’octet {byte} ; convertissez-le d’abord",
     "config.opening": "ouverture de {path} ; les réponses se terminent d’abord",
     "config.opened": "en vigueur : {path} ({state})",
+    "config.recent.unknown": "{path} n’est pas parmi les fichiers ouverts en dernier",
     "config.recent.none": "aucun n’a encore été ouvert",
     "config.edit.terminal": (
         "edit demande un terminal ; un script écrit le fichier lui-même (sk-cli config path)"

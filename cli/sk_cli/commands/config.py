@@ -20,6 +20,7 @@ from sk_bus.queries import (
     Content,
     Current,
     CurrentConfig,
+    Forget,
     Recent,
     Schema,
     Validate,
@@ -27,7 +28,7 @@ from sk_bus.queries import (
 from sk_cli import asking, instances, render
 from sk_cli.failure import Exit, Failure
 from sk_cli.invocation import Invocation, pass_invocation
-from sk_cli.options import Command, Group
+from sk_cli.options import Command, Group, option
 from sk_cli.words import problem_text, t
 
 _EDITORS = ("sensible-editor", "nano", "vim", "vi")
@@ -129,11 +130,25 @@ def open_(told: Invocation, *, file: str) -> None:
 
 
 @command.command("recent", cls=Command, help="help.config.recent")
+@option("--forget", metavar="FILE", help="help.config.recent.forget")
 @pass_invocation
-def recent(told: Invocation) -> None:
+def recent(told: Invocation, forget: str | None) -> None:
+    # Named as it stands in the list, or as one would name it from here.
+    from_here = str(Path(forget or "").expanduser().absolute())
+
     async def body(bus: Bus) -> tuple[str, ...]:
         files: tuple[str, ...] = (await bus.query(Recent())).value
-        return files
+        if forget is None:
+            return files
+        named = forget if forget in files else from_here
+        if named not in files:
+            raise Failure(
+                t("config.recent.unknown", path=named),
+                code=Exit.NO_SUCH,
+                then="sk-cli config recent",
+            )
+        left: tuple[str, ...] = (await bus.query(Forget(path=named))).value
+        return left
 
     files = asking.ask(told, body)
     if told.json:

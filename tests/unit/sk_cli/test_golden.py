@@ -68,6 +68,7 @@ CALLS: dict[str, str] = {
     "config-validate": "config validate",
     "config-open": "config open FILE",
     "config-recent": "config recent",
+    "config-recent-forget": "config recent --forget /home/ann/other.yaml",
     "config-schema": "config schema",
     "history-search": "history search reads -n 1",
     "history-export": "history export review",
@@ -89,6 +90,7 @@ FAILURES: dict[str, str] = {
     "bad-value": "events --since whenever",
     "bad-pattern": "events --grep (",
     "missing": "send",
+    "not-recent": "config recent --forget /home/ann/gone.yaml",
     "not-confirmed": "channels delete review",
     "not-utf8": "send #review caf\udce9",
 }

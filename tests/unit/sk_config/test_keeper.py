@@ -13,7 +13,7 @@ from sk_bus.events import ConfigChanged
 from sk_config import watcher
 from sk_config.files import sweep_definitions
 from sk_config.keeper import Keeper, Places, source_of, surroundings_of
-from sk_config.recent import opened, recent
+from sk_config.recent import forgotten, opened, recent
 from tests.support.patience import PATIENCE
 
 VALID = "theme: dark\nagents: [{name: a, command: /bin/sh, env: {K: s3cr3t-s3cr3t}}]\n"
@@ -291,8 +291,11 @@ def test_recent_files_are_eight_newest_first_each_once(tmp_path: Path) -> None:
     for name in "abcdefghija":
         opened(known, Path("/") / name)
     assert recent(known) == ("/a", "/j", "/i", "/h", "/g", "/f", "/e", "/d")
+    assert forgotten(known, "/i") == ("/a", "/j", "/h", "/g", "/f", "/e", "/d") == recent(known)
+    assert forgotten(known, "/never") == recent(known)
     known.write_text("not JSON")
     assert recent(known) == ()
+    assert forgotten(known, "/a") == ()
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,12 @@ export interface ContentView {
   digest: string;
 }
 
+/** An image: `data` in base64. */
+export interface IconView {
+  mimeType: string;
+  data: string;
+}
+
 /** `hidden`: its name begins with a dot. */
 export interface FolderEntry {
   name: string;
@@ -866,6 +872,8 @@ export interface Queries {
   Save: { arguments: { text: string; digest: string }; returns: Checked };
   Schema: { arguments: Record<string, never>; returns: Readonly<Record<string, unknown>> };
   Recent: { arguments: Record<string, never>; returns: readonly string[] };
+  Forget: { arguments: { path: string }; returns: readonly string[] };
+  Icon: { arguments: { agent: AgentName }; returns: IconView };
   Folder: { arguments: { path?: string }; returns: FolderView };
   Components: { arguments: Record<string, never>; returns: readonly Component[] };
   ListAgents: { arguments: Record<string, never>; returns: readonly AgentView[] };

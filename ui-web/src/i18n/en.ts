@@ -376,6 +376,8 @@ export const en = {
   "settings.opening": "Opening {path}…",
   "settings.recent": "Recent files",
   "settings.missing": "not found",
+  "settings.forget": "Remove",
+  "settings.forgetFile": "Remove {file} from the list",
 
   "bus.title": "Bus",
   "bus.component": "Component",

@@ -345,6 +345,8 @@ export const fr = {
   "settings.opening": "Ouverture de {path}…",
   "settings.recent": "Fichiers récents",
   "settings.missing": "introuvable",
+  "settings.forget": "Retirer",
+  "settings.forgetFile": "Retirer {file} de la liste",
   "bus.title": "Bus",
   "bus.component": "Composant",
   "bus.state": "État",

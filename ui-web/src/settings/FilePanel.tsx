@@ -1,15 +1,13 @@
 // Which file is in force, which ones were before, and how to go on with another one.
 import { FolderOpen } from "lucide";
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { RefusedError } from "../bus/socket";
 import { problemText, t } from "../i18n/translate";
-import { config, store } from "../shell/app";
+import { config } from "../shell/app";
 import { openDialog } from "../shell/dialog";
 import { Icon } from "../shell/icon";
-import { absent } from "./folders";
 import { ask, open, opening, refusal, stops, wanted } from "./opening";
 import { PathField } from "./PathField";
+import { RecentFiles } from "./RecentFiles";
 
 export function FilePanel(): JSX.Element {
   const path = config.value?.path ?? "";
@@ -30,7 +28,7 @@ export function FilePanel(): JSX.Element {
         </button>
       </p>
       <Opening />
-      <Recent now={path} />
+      <RecentFiles now={path} />
     </aside>
   );
 }
@@ -77,46 +75,4 @@ function warning(): string {
   if (answers === 0) return t("settings.stops", { what: first });
   const both = t("settings.and", { first, second: t("settings.stopsAnswers", { count: answers }) });
   return t("settings.stops", { what: both });
-}
-
-function Recent({ now }: { now: string }): JSX.Element | null {
-  const [files, setFiles] = useState<readonly string[]>([]);
-  useEffect(() => {
-    let gone = false;
-    store.query("Recent", {}).then(
-      ({ value }) => {
-        if (!gone) setFiles(value as readonly string[]);
-      },
-      (error: unknown) => {
-        // Without the list one still opens by path; the next visit asks again.
-        if (!(error instanceof RefusedError)) throw error;
-      },
-    );
-    return () => void (gone = true);
-  }, [now]);
-  const others = files.filter((file) => file !== now);
-  const [missing, setMissing] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => {
-    let gone = false;
-    void absent(files).then((found) => {
-      if (!gone) setMissing(found);
-    });
-    return () => void (gone = true);
-  }, [files]);
-  if (others.length === 0) return null;
-  return (
-    <>
-      <h3>{t("settings.recent")}</h3>
-      <ul class="settings-recent">
-        {others.map((file) => (
-          <li key={file}>
-            <button type="button" class="link" disabled={missing.has(file)} onClick={() => ask(file)}>
-              {file}
-            </button>
-            {missing.has(file) && <span class="quiet"> {t("settings.missing")}</span>}
-          </li>
-        ))}
-      </ul>
-    </>
-  );
 }
