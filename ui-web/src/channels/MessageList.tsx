@@ -17,6 +17,7 @@ import { OutgoingRow } from "./OutgoingRow";
 import { finished, firstUnread } from "./reading";
 import { Rows } from "./Rows";
 import { attentive, read, readUpTo, watched } from "./unread";
+import { messageStops } from "./stops";
 import { atEnd, earlier, indexOf, later, shown, type First } from "./window";
 
 /** So near to an end of what is shown, the next page is fetched. */
@@ -73,6 +74,8 @@ export function MessageList({ channel, state, beginning, onReady }: Props): JSX.
     const moved = row.getBoundingClientRect().top - pinned.top;
     if (moved !== 0) follower.current?.moveTo(list.current.scrollTop + moved);
   });
+
+  useEffect(() => (list.current === null ? undefined : messageStops(list.current)), []);
 
   const toEnd = (): void => {
     setFirst(null);

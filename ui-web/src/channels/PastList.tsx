@@ -10,6 +10,7 @@ import { markFound, unmarkFound } from "../search/marks";
 import { firstVisible, rowOf, type Anchor } from "./anchor";
 import { Past } from "./past";
 import { Rows } from "./Rows";
+import { messageStops } from "./stops";
 
 const NEAR = 600;
 
@@ -52,6 +53,7 @@ export function PastList({ channel, message, beginning }: Props): JSX.Element {
     placed.current = element.scrollTop;
   }, [stretch]);
   useEffect(() => unmarkFound, []);
+  useEffect(() => (list.current === null ? undefined : messageStops(list.current)), []);
 
   const scrolled = (): void => {
     const element = list.current;

@@ -1,4 +1,4 @@
-// The messages by keyboard: J and K go from one to the next, Enter opens what is folded in it, C
+// The messages by keyboard: J and K, and the arrows, go from one to the next, Enter opens what is folded in it, C
 // copies its words. Works on what is drawn, as that is what one sees.
 import { conversations, current } from "../shell/app";
 import { copy } from "./Message";
@@ -15,6 +15,8 @@ export function moves(event: KeyboardEvent): boolean {
   if (key === "k") return step(list, active, -1);
   const row = active?.closest<HTMLElement>("[data-message]") ?? null;
   if (row === null) return false;
+  if (active === row && key === "arrowdown" && endsInSight(list, row)) return step(list, active, 1);
+  if (active === row && key === "arrowup" && beginsInSight(list, row)) return step(list, active, -1);
   if (key === "enter" && active === row) return unfold(row);
   if (key === "c") return copied(row.dataset["message"] ?? "");
   return false;
@@ -28,6 +30,15 @@ function step(list: HTMLElement, active: Element | null, by: 1 | -1): boolean {
   target?.focus({ preventScroll: true });
   target?.scrollIntoView({ block: target.offsetHeight > list.clientHeight ? "start" : "nearest" });
   return true;
+}
+
+/** Of a message that reaches out of the list, an arrow shows the rest first. */
+function endsInSight(list: HTMLElement, row: HTMLElement): boolean {
+  return row.getBoundingClientRect().bottom <= list.getBoundingClientRect().bottom + 1;
+}
+
+function beginsInSight(list: HTMLElement, row: HTMLElement): boolean {
+  return row.getBoundingClientRect().top >= list.getBoundingClientRect().top - 1;
 }
 
 /** Where one begins: with the last message that reaches into view. */
