@@ -19,7 +19,7 @@ help:
 	@echo 'make check            linters, types, import rules, stale generated files'
 	@echo 'make gen              generate the files that come from the vocabulary'
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
-	@echo 'make chaos-page       the same before an open page: KILLS=50 SEED=1'
+	@echo 'make chaos-page       the same before an open page: KILLS=50 of each, SEED=1'
 	@echo 'make bench            measure, each figure beside its yardstick'
 	@echo 'make screenshots      take a picture of every screen of the page (ONLY="bus search": of some)'
 	@echo 'make lock             resolve the lock files anew (needs uv)'
