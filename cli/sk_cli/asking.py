@@ -102,6 +102,14 @@ async def done(bus: Bus, command: AnyCommand, *, timeout: float = 60.0) -> Outco
     return outcome
 
 
+async def up_to_now(bus: Bus) -> int:
+    """Where the log ends: who is asked ``after`` it knows of all that was said so far.
+
+    History reads what it keeps from the bus, so it may be behind the answer that one has just seen.
+    """
+    return (await bus.hello()).head
+
+
 async def channels(bus: Bus) -> tuple[Channel, ...]:
     listed: tuple[Channel, ...] = (await bus.query(ListChannels())).value
     return listed

@@ -29,7 +29,8 @@ def batch(epoch: int, first: int, ts: int, *events: Event) -> Batch:
 class RecordedBus:
     """Answers queries and commands from tables by their kind; a function there is called.
 
-    A :class:`Problem` in a table is a refusal. ``asked`` keeps the commands.
+    A :class:`Problem` in a table is a refusal. ``asked`` keeps the commands, ``after`` the places
+    in the log that queries named, by their kind.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class RecordedBus:
         self._outcomes = outcomes
         self._batches = batches
         self.asked: list[AnyCommand] = []
+        self.after: dict[type, int] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -88,6 +90,7 @@ class RecordedBus:
         return Outcome(result=result, seq=self._hello.head)
 
     async def query(self, query: AnyQuery, *, after: int = 0, timeout: float = 0) -> Answer:
+        self.after[type(query)] = after
         made = self._values[type(query)]
         value = made(query) if isinstance(made, Callable) else made
         if isinstance(value, Problem):

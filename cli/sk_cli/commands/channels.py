@@ -44,7 +44,8 @@ def list_(told: Invocation) -> None:
 def show(told: Invocation, *, channel: str) -> None:
     async def body(bus: Bus) -> ConversationView:
         one = await asking.channel(bus, channel)
-        view: ConversationView = (await bus.query(Conversation(channel=one.id))).value
+        now = await asking.up_to_now(bus)
+        view: ConversationView = (await bus.query(Conversation(channel=one.id), after=now)).value
         return view
 
     view = asking.ask(told, body)
@@ -198,7 +199,8 @@ async def _last(bus: Bus, channel: Channel, count: int, before: str | None) -> l
     """The last ``count`` messages (before ``before``), oldest first, page by page."""
     found: list[Message] = []
     if before is None:
-        view: ConversationView = (await bus.query(Conversation(channel=channel.id))).value
+        query = Conversation(channel=channel.id)
+        view: ConversationView = (await bus.query(query, after=await asking.up_to_now(bus))).value
         found, more = list(view.messages), view.more
     else:
         more = True

@@ -79,6 +79,7 @@ def search(
     async def body(bus: Bus) -> tuple[list[Hit], bool, dict[str, str]]:
         listed = await asking.channels(bus)
         where = (await asking.channel(bus, channel)).id if channel else None
+        now = await asking.up_to_now(bus)
         found: list[Hit] = []
         after: str | None = None
         while True:
@@ -94,7 +95,8 @@ def search(
                         until=until.ts if until else None,
                         after=after,
                         limit=min(_PAGE, count - len(found)),
-                    )
+                    ),
+                    after=now,
                 )
             ).value
             found += page.hits
@@ -189,11 +191,12 @@ def export(
 async def _export(
     bus: Bus, channels: tuple[ChannelId, ...], format_: str, write: Callable[[str], int]
 ) -> int:
+    now = await asking.up_to_now(bus)
     after: str | None = None
     written = 0
     while True:
         query = Export(format=_FORMATS[format_], channels=channels, after=after)
-        page: ExportPage = (await bus.query(query, timeout=_SLOW)).value
+        page: ExportPage = (await bus.query(query, after=now, timeout=_SLOW)).value
         written += write(page.text)
         after = page.next
         if after is None:

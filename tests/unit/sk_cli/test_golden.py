@@ -18,6 +18,7 @@ import click
 import pytest
 
 from sk_bus import paths
+from sk_bus.queries import Conversation, Export, Search
 from sk_bus.supervisor import Process
 from sk_cli import asking, instances, main, manual, observing, words
 from sk_cli.commands import doctor, restart, version
@@ -232,6 +233,24 @@ def test_a_command_shows_what_was_recorded(
 ) -> None:
     monkeypatch.setenv("LANG", f"{language}_XX.UTF-8")
     _compared(name, language, _shown(monkeypatch, name, CALLS[name]))
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        ("channels-show", Conversation),
+        ("channels-messages", Conversation),
+        ("history-search", Search),
+        ("history-export", Export),
+    ],
+)
+def test_history_is_asked_for_what_was_said_up_to_now(
+    monkeypatch: pytest.MonkeyPatch, name: str, query: type
+) -> None:
+    bus = _bus(name)
+    monkeypatch.setattr(sys.modules[__name__], "_bus", lambda _: bus)
+    _shown(monkeypatch, name, CALLS[name])
+    assert bus.after[query] == recorded.HELLO.head
 
 
 # An export is a file, in a form of its own.
