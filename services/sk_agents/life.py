@@ -196,7 +196,6 @@ class Life:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, started: int | None
     ) -> bool:
         """Serve until the connection ends; whether the life is over, and that is published."""
-        self._writer = writer
         incoming = frames.Frames()
         received = Received()
         over = False
@@ -221,6 +220,8 @@ class Life:
             writer.write(
                 frames.two(frames.ATTACH, out, err) + frames.two(frames.WANT, out + _WINDOW, _FAR)
             )
+            # Not before: a holder hangs up on one who acknowledges and hasn't attached.
+            self._writer = writer
             self._stderr = _error_framer(err)
             async with asyncio.TaskGroup() as group:
                 reading = group.create_task(self._read(reader, incoming, received))

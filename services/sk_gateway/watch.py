@@ -13,6 +13,7 @@ from sk_bus.model import ComponentName
 
 CONFIG = ComponentName("config")
 SILENCE = 10_000
+START = 30_000  # the same while it starts: imports take long on a busy machine
 # Heartbeats come at least once a second: a longer gap is ours (stopped, suspended) or the bus's.
 GAP = 3_000
 
@@ -67,7 +68,7 @@ class Watch:
         report = beat.reports.get(CONFIG)
         if report is None or report.pid == self._dead:
             # A bus that has just begun knows nobody yet, and who was just killed is being started.
-            if mono - max(self._reported, self._counted_from) >= SILENCE:
+            if mono - max(self._reported, self._counted_from) >= START:
                 self._counted_from = mono
                 return Verdict(say=self._changed("down", 0, wall), restart=True)
             return Verdict()

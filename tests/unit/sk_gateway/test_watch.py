@@ -1,7 +1,7 @@
 """What the gateway says of sk-config, and when it has it restarted."""
 
 from sk_bus.contract import Heartbeat, Report
-from sk_gateway.watch import SILENCE, Known, Watch, known_from
+from sk_gateway.watch import SILENCE, START, Known, Watch, known_from
 
 WALL = 1_700_000_000_000
 
@@ -64,12 +64,12 @@ def test_one_that_died_gets_its_time_to_come_back() -> None:
     for mono in range(0, 60_000, 1000):
         watch.heard(beat(7, heard=mono), mono, WALL)
     watch.died(7, WALL)
-    assert beats(watch, beat(7, heard=59_000), 60_000, 59_000 + SILENCE) == []
-    assert watch.heard(beat(7, heard=59_000), 59_000 + SILENCE, WALL).restart
+    assert beats(watch, beat(7, heard=59_000), 60_000, 59_000 + START) == []
+    assert watch.heard(beat(7, heard=59_000), 59_000 + START, WALL).restart
 
 
 def test_one_that_never_came_is_started() -> None:
-    (down,) = beats(Watch(Known()), beat(), 0, SILENCE + 1000)
+    (down,) = beats(Watch(Known()), beat(), 0, START + 1000)
     assert down.restart
     assert down.say.state == "down"
 
