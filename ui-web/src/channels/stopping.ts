@@ -1,15 +1,13 @@
 // Stop: asked for once, by a button, by Ctrl+. or by Esc pressed twice.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { Turn } from "../bus/world";
 import { give, pending, refusals, turnOf } from "../shell/app";
 
-const ARMED_FOR = 3_000;
 /** After this Stop can be asked for again, whatever became of the first. */
 const PATIENCE = 10_000;
 
 /** The channel in which the next Esc stops. */
 export const armed = signal<string | null>(null);
-let disarm: ReturnType<typeof setTimeout> | undefined;
 
 function keyOf(channel: string): string {
   return `stop ${channel}`;
@@ -44,7 +42,22 @@ async function cancel(channel: string, turn: Turn): Promise<void> {
 export function escaped(channel: string): void {
   if (!turnOf(channel).busy) return;
   if (armed.value === channel) return stop(channel);
+  arm(channel);
+}
+
+/** Until something else is done or the turn is over: that it is armed can be read for as long. */
+function arm(channel: string): void {
   armed.value = channel;
-  clearTimeout(disarm);
-  disarm = setTimeout(() => (armed.value = null), ARMED_FOR);
+  const over = new AbortController();
+  const disarm = (): void => {
+    over.abort();
+    if (armed.peek() === channel) armed.value = null;
+  };
+  const options = { capture: true, signal: over.signal };
+  addEventListener("pointerdown", disarm, options);
+  addEventListener("keydown", ({ key }) => key !== "Escape" && disarm(), options);
+  const ended = effect(() => {
+    if (armed.value !== channel || !turnOf(channel).busy) disarm();
+  });
+  over.signal.addEventListener("abort", ended);
 }

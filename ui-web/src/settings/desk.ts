@@ -138,10 +138,19 @@ async function judge(ticket: number): Promise<void> {
   }
 }
 
+/** What is being written into the file, and when that is over. */
+let written: { text: string; over: Promise<boolean> } | null = null;
+
 /** Write the text into the file. Says whether that was done; problems are in `checked`. */
-export async function save(): Promise<boolean> {
+export function save(): Promise<boolean> {
   const now = editing.peek();
-  if (now === null || saving.peek()) return false;
+  if (now === null || written !== null) return Promise.resolve(false);
+  const over = write(now).finally(() => (written = null));
+  written = { text: now.text, over };
+  return over;
+}
+
+async function write(now: Editing): Promise<boolean> {
   saving.value = true;
   unsaved.value = null;
   try {
@@ -192,7 +201,9 @@ export function reload(): void {
 export async function set(key: "theme" | "language", value: string): Promise<void> {
   const now = editing.peek();
   if (now === null) return;
-  const alone = !isEdited(now);
+  const alone = !isEdited(now) || now.text === written?.text;
   become(typed(now, withSetting(now.text, key, value)));
-  if (alone) await save();
+  if (!alone) return;
+  await written?.over; // two menus in a row: what the first wrote is what the second begins from
+  await save();
 }
