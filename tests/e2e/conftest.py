@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright
 
 from sk_gateway.static import DIRECTORY
 from tests.e2e.screen import PATIENCE, Screen
+from tests.e2e.steady import await_whole
 from tests.support.instance import TestInstance
 
 CONFIG = """\
@@ -91,6 +92,7 @@ def page(context: BrowserContext) -> Page:
 @pytest.fixture
 def screen(page: Page, instance: TestInstance, request: pytest.FixtureRequest) -> Iterator[Screen]:
     """The page, open; at the end nothing may have gone wrong in it."""
+    await_whole(instance)
     made = Screen(page, instance)
     made.open()
     yield made

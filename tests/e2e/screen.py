@@ -47,7 +47,14 @@ class Screen:
 
     @property
     def messages(self) -> Locator:
-        return self.page.get_by_role("log", name="Messages").get_by_role("article")
+        """Those that the server has: the stand-in of one on its way may be there beside it."""
+        return self.page.get_by_role("log", name="Messages").locator("article[data-message]")
+
+    @property
+    def own(self) -> Locator:
+        """Those that the person wrote."""
+        author = self.page.locator("header strong", has_text=re.compile(r"^(You|Vous)$"))
+        return self.messages.filter(has=author)
 
     @property
     def last(self) -> Locator:
@@ -114,10 +121,11 @@ class Screen:
 
     def send(self, text: str) -> None:
         """Send a message and wait until it stands in the conversation."""
-        before = self.messages.count()
+        before = self.own.count()
         self.composer.fill(text)
         self.composer.press("Enter")
-        expect(self.messages.nth(before)).to_be_visible(timeout=PATIENCE)
+        # By the person's own: of others there may be more at any time.
+        expect(self.own).to_have_count(before + 1, timeout=PATIENCE)
 
     def answer(self, option: str) -> None:
         """Click an option until the card is gone: just after it appeared it ignores clicks."""
@@ -141,9 +149,8 @@ class Screen:
 
     def await_end(self) -> None:
         """Wait until what was said last is answered, and nobody is answering any more."""
-        author = self.page.locator("header strong", has_text=re.compile(r"^(You|Vous)$"))
         # Just after it was sent nobody answers yet.
-        expect(self.last.filter(has=author)).to_have_count(0, timeout=PATIENCE)
+        expect(self.own.and_(self.last)).to_have_count(0, timeout=PATIENCE)
         expect(self.stop).to_have_count(0, timeout=PATIENCE)
 
     def words(self) -> list[str]:

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.conftest import CONFIG
 from tests.e2e.screen import Screen
+from tests.e2e.steady import await_whole, configure
 from tests.support.instance import ROOT, TestInstance
 
 pytestmark = [pytest.mark.process, pytest.mark.browser]
@@ -34,6 +35,7 @@ def _as_at_first(instance: TestInstance) -> None:
 def looked_at(context: BrowserContext, instance: TestInstance) -> Iterator[Screen]:
     if not AXE.exists():
         pytest.skip("the page's development tools are not installed: run `make ui`")
+    await_whole(instance)
     context.add_init_script(path=AXE)
     screen = Screen(context.new_page(), instance)
     screen.page.emulate_media(reduced_motion="reduce")
@@ -88,7 +90,7 @@ _FRENCH = {
 
 
 def _set(instance: TestInstance, *, theme: str, language: str) -> None:
-    instance.config.write_text(f"theme: {theme}\nlanguage: {language}\n{CONFIG}")
+    configure(instance, f"theme: {theme}\nlanguage: {language}\n{CONFIG}")
 
 
 def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
@@ -294,7 +296,7 @@ def _restarts_a_component(screen: Screen, hands: Keyboard) -> None:
     expect(row).to_contain_text(before)
     hands.tab_to("Restart History")
     hands.press("Enter")
-    expect(row).not_to_contain_text(before)
+    expect(row.get_by_text(before, exact=True)).to_have_count(0)
     expect(row.get_by_role("button", name="Restart History")).to_be_focused()
 
 

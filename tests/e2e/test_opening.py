@@ -7,7 +7,7 @@ from tests.support.instance import TestInstance
 
 
 def open_file(page: Page, path: str) -> None:
-    page.get_by_role("button", name="Settings").click()
+    page.get_by_role("button", name="Settings", exact=True).click()
     page.get_by_role("combobox", name="Path").fill(path)
     page.get_by_role("combobox", name="Path").press("Enter")
     question = page.get_by_role("group", name=f"Open {path}?")

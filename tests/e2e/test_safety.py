@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -65,8 +65,8 @@ class _Foreign(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def foreign() -> Iterator[str]:
-    """Another page on this machine."""
-    with HTTPServer(("127.0.0.1", 0), _Foreign) as server:
+    """Another page on this machine. A browser may open connections on which it says nothing."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Foreign) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"

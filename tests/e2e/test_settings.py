@@ -5,6 +5,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.e2e.conftest import CONFIG
 from tests.e2e.screen import PATIENCE, Screen
+from tests.e2e.steady import await_whole, configure
 from tests.support.instance import TestInstance
 
 pytestmark = [pytest.mark.process, pytest.mark.browser]
@@ -13,7 +14,11 @@ pytestmark = [pytest.mark.process, pytest.mark.browser]
 @pytest.fixture
 def editor(screen: Screen) -> Locator:
     """The editor, reached by keys alone, with the cursor at its beginning."""
-    screen.instance.config.write_text(CONFIG)
+    configure(screen.instance, CONFIG)
+    # In force, too: what a test before it set may not pass for what this one sets.
+    html = screen.page.locator("html")
+    expect(html).to_have_attribute("data-theme", "system", timeout=PATIENCE)
+    expect(html).to_have_attribute("lang", "en", timeout=PATIENCE)
     screen.go_by_keys("s", "settings")
     made = screen.page.get_by_role("textbox", name="Configuration file")
     expect(made).to_contain_text("slowpoke", timeout=PATIENCE)
@@ -87,7 +92,7 @@ def test_what_another_editor_wrote_is_not_overwritten_unasked(
 ) -> None:
     page = screen.page
     page.keyboard.type("# mine\n")
-    screen.instance.config.write_text(f"# theirs\n{CONFIG}")
+    configure(screen.instance, f"# theirs\n{CONFIG}")
     conflict = page.get_by_role("region", name="The file was changed by another program")
     expect(conflict).to_be_visible(timeout=PATIENCE)
     conflict.get_by_role("button", name="Compare").click()
@@ -100,15 +105,17 @@ def test_what_another_editor_wrote_is_not_overwritten_unasked(
     expect(page.get_by_text("unsaved", exact=True)).to_have_count(0, timeout=PATIENCE)
     assert _saved(screen.instance) == f"# mine\n{CONFIG}"
     # With nothing edited here, the page simply follows.
-    screen.instance.config.write_text(f"# theirs again\n{CONFIG}")
+    configure(screen.instance, f"# theirs again\n{CONFIG}")
     expect(editor).to_contain_text("# theirs again", timeout=PATIENCE)
 
 
 def test_what_was_typed_outlives_a_reload_and_the_gateway(screen: Screen, editor: Locator) -> None:
     screen.page.keyboard.type("# not yet saved\n")
     expect(screen.page.get_by_text("unsaved", exact=True)).to_be_visible()
-    screen.instance.kill("gateway")
+    killed = screen.instance.kill("gateway")
     screen.page.keyboard.type("# nor this\n")
+    # The page may not have noticed yet that it was away.
+    await_whole(screen.instance, gone=killed)
     expect(screen.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
     screen.page.reload()
     expect(editor).to_contain_text("# not yet saved", timeout=PATIENCE)
