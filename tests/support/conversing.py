@@ -134,7 +134,7 @@ class Person:
         """What answers the user's message ``message``, as it stands now."""
         return [one for one in self._messages.values() if one.answers == message]
 
-    async def answer(self, channel: ChannelId, message: str) -> Message:
+    async def answer(self, channel: ChannelId, message: str, timeout: float = PATIENCE) -> Message:
         """The answer once it has ended, and the channel with it."""
 
         def ended() -> list[Message]:
@@ -142,7 +142,7 @@ class Person:
             found = [one for one in self.answers(message) if one.done]
             return found if turn is not None and not turn.busy else []
 
-        return (await self.until(ended))[-1]  # type: ignore[no-any-return]
+        return (await self.until(ended, timeout))[-1]  # type: ignore[no-any-return]
 
     def now(self, message: Message) -> Message:
         """The message as it stands now: some is amended."""
