@@ -8,7 +8,7 @@ SOURCES := bus services cli tests deploy
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: chaos-page help up down status ui test check gen chaos bench screenshots lock
+.PHONY: chaos-page help up down status ui test test-real check gen chaos bench screenshots lock
 
 help:
 	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
@@ -16,6 +16,7 @@ help:
 	@echo 'make status           show components, agents and configuration'
 	@echo 'make ui               build the page'
 	@echo 'make test             check and run every test that can run here'
+	@echo 'make test-real        install real agents, try Sidekicks with each (ONLY="gemini copilot": with some)'
 	@echo 'make check            linters, types, import rules, stale generated files'
 	@echo 'make gen              generate the files that come from the vocabulary'
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
@@ -41,6 +42,10 @@ test: check
 	@$(PY) deploy/page.py build
 	$(PY) deploy/page.py test
 	$(PY) -m pytest -q -n $(WORKERS)
+
+test-real:
+	@deploy/prepare dev
+	$(PY) -m tests.real$(if $(ONLY), --only $(ONLY))
 
 check:
 	@deploy/prepare dev

@@ -77,6 +77,9 @@ async def tried(one: Installed) -> Results:
     async with Room({agent.name: one}) as room:
         trial = (Trial if agent.has_model else ExampleTrial)(one, room)
         for step, tries in trial.steps.items():
+            if not trial.channel and step is not Step.START:
+                found[step] = Outcome(Found.LEFT_OUT, "it did not start")
+                continue
             began = time.monotonic()
             try:
                 async with person(room.instance.paths) as me:

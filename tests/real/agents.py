@@ -39,8 +39,8 @@ class RealAgent:
 
     ``lacks`` are the steps that it doesn't offer, with what happens instead: an agent that offers
     one of them after all fails the run as well, so that nobody forgets to look. ``slash`` is a
-    command that it answers by itself, without the model. ``forgets``: now and then it loses a
-    session that it could take up.
+    command that it understands: its model is never sent it as it stands. ``forgets``: now and then
+    it loses a session that it could take up.
     """
 
     name: str
@@ -64,7 +64,8 @@ class RealAgent:
 
 # A Node of its own, as an npm package, for what the machine's may be too old for.
 _MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
-_NODE = f"node-{sys.platform}-{_MACHINES.get(platform.machine(), platform.machine())}"
+_MACHINE = f"{sys.platform}-{_MACHINES.get(platform.machine(), platform.machine())}"
+_NODE = f"node-{_MACHINE}"
 
 _OPENCODE = {
     "autoupdate": False,
@@ -169,10 +170,11 @@ AGENTS: tuple[RealAgent, ...] = (
         runtime="native",
         version="1.18.33",
         npm=("opencode-ai@1.18.33",),
-        command=("{at}/node_modules/.bin/opencode", "acp"),
+        # What .bin has works after the package's install script only, which links this.
+        command=(f"{{at}}/node_modules/opencode-{_MACHINE}/bin/opencode", "acp"),
         catalogue="opencode",
         way="session/resume",
-        slash="/compact",
+        slash="/init",
         env={
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",

@@ -42,8 +42,10 @@ class Installed:
     agent: RealAgent
     at: Path
 
-    def definition(self, name: str, model: str, cwd: Path) -> dict[str, Any]:
+    def definition(self, name: str, model: str, home: Path, cwd: Path) -> dict[str, Any]:
         """What the configuration file says of it under that name."""
+        folders = {"CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state"}
+        xdg = {f"XDG_{kind}_HOME": str(home / path) for kind, path in folders.items()}
         command, *args = (self._filled(one, model) for one in self.agent.command)
         if "/" not in command:
             command = shutil.which(command) or command
@@ -52,7 +54,7 @@ class Installed:
             "command": command,
             "args": args,
             "cwd": str(cwd),
-            "env": {key: self._filled(value, model) for key, value in self.agent.env.items()},
+            "env": xdg | {key: self._filled(one, model) for key, one in self.agent.env.items()},
             "startTimeout": "3m",
         }
 
@@ -78,7 +80,9 @@ class Room:
         definitions = []
         for name, one in agents.items():
             one.furnish(self.instance.home, self.model.address)
-            definitions.append(one.definition(name, self.model.address, self.cwd))
+            definitions.append(
+                one.definition(name, self.model.address, self.instance.home, self.cwd)
+            )
         self.instance.config.write_text(yaml.safe_dump({"agents": definitions}))
         self._stack = AsyncExitStack()
 
@@ -254,8 +258,7 @@ class Trial:
     async def stop(self, me: Person) -> None:
         stopped = await me.stop(self.name)
         expect(stopped.ok, f"the stop failed: {stopped.problem}")
-        state = me.states[self.name]
-        expect((state.state, state.stopping) == ("stopped", False), f"it is {state}")
+        await me.becomes(self.name, "stopped")
         left = self.room.agents()
         expect(not left, f"the agent left {left}")
         await asyncio.to_thread(eventually, lambda: not self.room.offspring())
