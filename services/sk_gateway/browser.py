@@ -19,7 +19,7 @@ from sk_bus.events import Kind
 from sk_bus.model import Cursor
 from sk_bus.wire import Batch
 from sk_gateway import frames
-from sk_gateway.calls import Call, call_of
+from sk_gateway.calls import Call, call_of, is_whole
 from sk_gateway.desk import Desk
 from sk_gateway.frames import Bundle
 from sk_gateway.guard import Guard
@@ -155,9 +155,9 @@ class Browser:
                 self._answer(frames.failure(None, error.problem))
                 continue
             match frame:
-                case {"t": "ping", "id": int(id_)}:
+                case {"t": "ping", "id": id_} if is_whole(id_):
                     self._answer(frames.pong(id_, self._session.tell()))
-                case {"t": "call", "id": int(id_)}:
+                case {"t": "call", "id": id_} if is_whole(id_):
                     if self._calls >= MOST_CALLS:
                         self._answer(frames.failure(id_, _TOO_MANY))
                     else:

@@ -54,6 +54,11 @@ class Call:
     after: int = 0
 
 
+def is_whole(value: Any) -> bool:
+    """Whether ``value`` is a whole number that every program reads as the same."""
+    return type(value) is int and abs(value) < 2**53  # ``True`` is an int, and no number
+
+
 def call_of(frame: dict[str, Any]) -> Call:
     """The call that a frame of a browser stands for.
 
@@ -66,7 +71,7 @@ def call_of(frame: dict[str, Any]) -> Call:
             problem("malformed-call", "a call needs a name (text) and args (an object)")
         )
     after = frame.get("after", 0)
-    if not isinstance(after, int) or isinstance(after, bool) or after < 0:
+    if not is_whole(after) or after < 0:
         raise RefusedError(problem("malformed-call", "after must be a seq, a whole number"))
     return Call(id=frame["id"], what=_what(name, args, frame.get("command")), after=after)
 

@@ -3,6 +3,7 @@
 ``GET /events?since=SEQ`` streams events as lines of JSON to who shows the token, for ``curl``.
 """
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 
@@ -23,6 +24,7 @@ from sk_gateway.frames import EVERYTHING, Bundle
 from sk_gateway.guard import HEADERS, Guard, Refusal
 from sk_gateway.static import Pages
 
+_SEQ = re.compile("[0-9]{1,18}")
 _PUBLIC = Kind.PUBLIC | Kind.DELTA | Kind.LOG | Kind.RESULT
 _HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS]
 
@@ -43,7 +45,7 @@ def application(house: House, pages: Pages) -> ASGIApp:
         if refused is not None:
             return PlainTextResponse(refused.text, refused.status)
         since = request.query_params.get("since", "")
-        if since and not since.isdecimal():
+        if since and not _SEQ.fullmatch(since):
             return PlainTextResponse("since must be a seq, a whole number\n", 400)
         head = house.hub.head
         start = Cursor(epoch=head.epoch, seq=int(since)) if since else head

@@ -75,7 +75,7 @@ class PageClient:
             self.hear(timeout)
 
     def call(
-        self, name: str, *, command: str | None = None, after: int = 0, **args: Any
+        self, name: str, /, *, command: str | None = None, after: int = 0, **args: Any
     ) -> dict[str, Any]:
         """A call and its result; events that come meanwhile are kept."""
         self._calls += 1
