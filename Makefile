@@ -8,7 +8,7 @@ SOURCES := bus services cli tests deploy
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: chaos-page help up down status ui test test-real check gen chaos bench screenshots lock
+.PHONY: chaos-page help up down status ui test test-real check gen chaos bench screenshots lock fuzz soak
 
 help:
 	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
@@ -21,6 +21,9 @@ help:
 	@echo 'make gen              generate the files that come from the vocabulary'
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
 	@echo 'make chaos-page       the same before an open page: KILLS=50 of each, SEED=1'
+	@echo 'make chaos-page       the same before an open page: KILLS=50 SEED=1'
+	@echo 'make fuzz SECONDS=600 try to break each parser for so long (ONLY="bus frames": one of them)'
+	@echo 'make soak MINUTES=60  steady work for so long: do memory, descriptors and disk stay the same?'
 	@echo 'make bench            measure, each figure beside its yardstick'
 	@echo 'make screenshots      take a picture of every screen of the page (ONLY="bus search": of some)'
 	@echo 'make lock             resolve the lock files anew (needs uv)'
@@ -71,6 +74,14 @@ chaos-page:
 	@$(PY) deploy/page.py build
 	SK_PAGE_KILLS=$(or $(KILLS),50) SK_PAGE_SEED=$(or $(SEED),1) \
 	$(PY) -m pytest -q tests/e2e/test_deaths.py -k random_kill
+
+fuzz:
+	@deploy/prepare dev
+	$(PY) -m tests.fuzz --seconds $(or $(SECONDS),60)$(if $(ONLY), --only "$(ONLY)")
+
+soak:
+	@deploy/prepare dev
+	$(PY) -m tests.soak --minutes $(or $(MINUTES),60)
 
 bench:
 	@deploy/prepare dev
