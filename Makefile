@@ -48,6 +48,7 @@ test: check
 
 test-real:
 	@deploy/prepare dev
+	@$(PY) deploy/page.py build --optional
 	$(PY) -m tests.real$(if $(ONLY), --only $(ONLY))
 
 check:

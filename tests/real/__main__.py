@@ -7,6 +7,7 @@ installed. Fails when anything is not as ``agents.py`` says.
 import argparse
 import asyncio
 import os
+import signal
 import sys
 import time
 import traceback
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from tests.real.agents import AGENTS, Step
 from tests.real.installing import InstallError, installed, missing
-from tests.real.netless import cut_off
+from tests.real.netless import cut_off, is_cut_off
 from tests.real.pair import Pair, meet
 from tests.real.table import Found, Outcome, Results, embedded, expected, table
 from tests.real.trial import ExampleTrial, Installed, Room, StepError, Trial
@@ -35,6 +36,8 @@ def main() -> int:
     arguments = parser.parse_args()
     # A word of its own beside HOME, by which this run's processes can be told apart.
     os.environ["OF_TEST_RUN"] = str(os.getpid())
+    # Ended from outside, it still sweeps what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     wanted = [one for one in AGENTS if not arguments.only or one.name in arguments.only]
     here: dict[str, Installed] = {}
     left_out: dict[str, str] = {}
@@ -47,14 +50,15 @@ def main() -> int:
         except InstallError as error:
             print(f"{agent.title} can't be installed.\n{error}", file=sys.stderr)
             return 1
-        print(f"installed  {agent.title} {agent.version}", flush=True)
+        if not is_cut_off():
+            print(f"installed  {agent.title} {agent.version}", flush=True)
     for name, why in left_out.items():
-        print(f"left out   {name}: {why}")
+        print(f"left out   {name}: {why}", flush=True)
     if not arguments.only and len(here) < FEWEST:
         print(f"Only {len(here)} agents can be tried here; {FEWEST} are wanted.", file=sys.stderr)
         return 1
     if not cut_off():
-        print("The agents can reach the network: this machine lets us cut off nothing.")
+        print("The agents can reach the network: this machine lets us cut off nothing.", flush=True)
     results = {name: asyncio.run(tried(one)) for name, one in here.items()}
     meetings = [] if arguments.no_pairs else [_meeting(*pair, here) for pair in PAIRS]
     made = table(results)

@@ -221,6 +221,10 @@ AGENTS: tuple[RealAgent, ...] = (
         way="session/resume",
         slash="/status",
         env={"GENERIC_API_KEY": "none", "GENERIC_BASE_URL": "{model}/v1"},
+        lacks={
+            Step.ALLOWED: "asks for a client's terminal only, runs its own shell unasked",
+            Step.REFUSED: "asks for a client's terminal only, runs its own shell unasked",
+        },
         notes=(
             "The package `fast-agent-acp` is empty at this version: install `fast-agent-mcp`.",
             "Replays the past on `session/resume` too: not shown again.",

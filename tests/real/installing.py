@@ -40,8 +40,8 @@ def installed(agent: RealAgent, folder: Path) -> Path:
 
 def missing(agent: RealAgent) -> str:
     """What this machine lacks for the agent, in words; empty: nothing."""
-    if agent.npm and not (shutil.which("node") and shutil.which("npm")):
-        return "needs Node and npm on PATH"
+    if agent.npm and not (shutil.which("npm") and _node() >= 20):
+        return "needs Node 20 or later and npm on PATH"
     if agent.pip and python() is None:
         return "needs a Python 3.12 or later, which was not found"
     return ""
@@ -56,6 +56,14 @@ def python() -> Path | None:
         if version >= (3, 12):
             found.setdefault(version, path)
     return found[min(found)] if found else None
+
+
+def _node() -> int:
+    """The first number of the version of Node on PATH; 0: there is none."""
+    if not shutil.which("node"):
+        return 0
+    said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False)
+    return int(said.stdout.strip().removeprefix("v").partition(".")[0] or 0)
 
 
 def _commands(agent: RealAgent, at: Path) -> Iterator[list[str]]:

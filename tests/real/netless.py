@@ -24,7 +24,7 @@ def cut_off() -> bool:
 
     True: there is only loopback now.
     """
-    if os.environ.get(_MARK):
+    if is_cut_off():
         raise_loopback()
         return True
     for way in _WAYS:
@@ -37,6 +37,11 @@ def cut_off() -> bool:
             command = [*way, sys.executable, "-m", "tests.real", *sys.argv[1:]]
             os.execvpe(command[0], command, os.environ | {_MARK: "1"})
     return False
+
+
+def is_cut_off() -> bool:
+    """Whether this program is the one that was started anew."""
+    return bool(os.environ.get(_MARK))
 
 
 def raise_loopback() -> None:

@@ -184,6 +184,9 @@ class Trial:
         self._as_the_model_said(got, "!words{60}")
 
     async def allowed(self, me: Person) -> None:
+        if Step.ALLOWED in self.agent.lacks:
+            await self._unasked(me, "allowed.txt")
+            return
         got = await self._tool(me, "allow_once", "allowed.txt")
         file = self.room.cwd / "allowed.txt"
         expect(file.exists() and file.read_text() == "done\n", "the tool left no trace on disk")
@@ -191,12 +194,14 @@ class Trial:
         expect("completed" in statuses, f"no call is completed: {statuses}")
 
     async def refused(self, me: Person) -> None:
+        if Step.REFUSED in self.agent.lacks:
+            await self._unasked(me, "refused.txt")
+            return
         got = await self._tool(me, "reject_once", "refused.txt")
         expect(not (self.room.cwd / "refused.txt").exists(), "the tool ran all the same")
         statuses = [call.status for call in tools(got)]
         expect("completed" not in statuses, f"a refused call is shown as completed: {statuses}")
-        open_ = [call for call in tools(got) if call.status in {"pending", "in_progress"}]
-        expect(all(call.ended for call in open_), f"a call stays open: {open_}")
+        self._all_closed(got)
 
     async def cancel(self, me: Person) -> None:
         message = await me.send(self.channel, "## Go on and on. !until{never}")
@@ -273,6 +278,19 @@ class Trial:
         expect(got.error is None, f"it ended {why(got)!r}")
         expect(got.stopReason in {"end_turn", "cancelled"}, f"it ended {why(got)!r}")
         return got
+
+    async def _unasked(self, me: Person, file: str) -> None:
+        """An agent that never asks still runs its tool, and shows it."""
+        asked = len(me.asked)
+        got = await lived(me, self.channel, f"## Do it. !shell{{echo done > {file}}}")
+        expect(len(me.asked) == asked, "it asks now: mend the table of what it lacks")
+        expect((self.room.cwd / file).exists(), "the tool left no trace on disk")
+        expect(tools(got), "no tool call is shown")
+        self._all_closed(got)
+
+    def _all_closed(self, got: Message) -> None:
+        open_ = [call for call in tools(got) if call.status in {"pending", "in_progress"}]
+        expect(all(call.ended for call in open_), f"a call stays open: {open_}")
 
     async def _remembers(self, me: Person, name: str) -> None:
         before = [one.id for one in await self._messages(me)]
