@@ -41,7 +41,7 @@ def patched(tool: ToolCall | None, tool_id: str, patch: dict[str, Any]) -> ToolC
         made = replace(made, output=_output(patch["content"]), diffs=_diffs(patch["content"]))
     if patch.get("rawOutput") is not None:
         raw = _compact(patch["rawOutput"])
-        if _goes_on(made.output, raw):
+        if _goes_on(made.output, raw, beside=isinstance(patch.get("content"), list)):
             made = replace(made, output=raw)
     streamed = _streamed(patch.get("_meta"))
     if streamed and isinstance(made.output, str):
@@ -61,10 +61,13 @@ def unfinished(tool: ToolCall) -> bool:
     return tool.status not in _FINAL and tool.ended is None
 
 
-def _goes_on(output: Text, raw: Text) -> bool:
-    """Whether ``raw`` says what ``output`` does, or more; readable output is kept otherwise."""
+def _goes_on(output: Text, raw: Text, *, beside: bool) -> bool:
+    """Whether ``raw`` says what ``output`` does, or more; readable output is kept otherwise.
+
+    What came ``beside`` it as content is for people, also where it happens to be JSON.
+    """
     before, after = head(output), head(raw)
-    same_kind = before[:1] in ("{", "[") and after[:1] == before[:1]
+    same_kind = not beside and before[:1] in ("{", "[") and after[:1] == before[:1]
     return not before or after.startswith(before) or same_kind
 
 

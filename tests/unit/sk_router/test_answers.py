@@ -303,6 +303,11 @@ def test_a_diff_and_its_output() -> None:
         ([{"rawOutput": {"a": 1}}, {"rawOutput": {"a": 1, "b": 2}}], '{"a":1,"b":2}'),
         ([{"rawOutput": "ra"}, {"rawOutput": "raw"}], "raw"),
         ([{"content": [{"type": "text", "text": "nice"}]}, {"rawOutput": {"a": 1}}], "nice"),
+        # mistral-vibe's todo: a result for the model, one for people, and one for programs
+        (
+            [{"content": [{"type": "text", "text": '{"b":2}'}], "rawOutput": {"a": 1}}],
+            '{"b":2}',
+        ),
         (
             [
                 {"_meta": {"terminal_output_delta": {"data": "one "}}},
