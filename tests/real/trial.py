@@ -31,6 +31,7 @@ from tests.support.instance import TestInstance
 from tests.support.shim_client import eventually
 
 SERVICES = ("bus", "config", "agents", "router", "history", "gateway")
+_SHIM = "sk_agents/shim.py"
 _FOR_EVER = 86_400.0
 _SLOW = 300.0  # seconds: a first start of a big agent on a busy machine, an answer that retries
 
@@ -107,7 +108,22 @@ class Room:
 
     def agents(self) -> dict[int, str]:
         """The same without the holders."""
-        return {pid: line for pid, line in self.offspring().items() if "shim" not in line}
+        return {pid: line for pid, line in self.offspring().items() if _SHIM not in line}
+
+    def held(self) -> set[int]:
+        """The agents themselves, without what they started: the holders' own children."""
+        everything = self.offspring()
+        holders = {pid for pid, line in everything.items() if _SHIM in line}
+        return {pid for pid in everything if _parent(pid) in holders}
+
+
+def _parent(pid: int) -> int:
+    """0: it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0
+    return int(status.rpartition(")")[2].split()[1])
 
 
 class StepError(Exception):
@@ -250,7 +266,8 @@ class Trial:
     async def kills(self, me: Person) -> None:
         message = await me.send(self.channel, "## Go on. !until{killed}")
         await me.until(lambda: me.grown(message), timeout=_SLOW)
-        pids = set(self.room.agents())
+        pids = self.room.held()
+        expect(len(pids) == 1, f"not one agent runs: {self.room.offspring()}")
         for name in SERVICES:
             await self._kill(name)
             seen = len(me.grown(message))
@@ -321,7 +338,7 @@ class Trial:
         expect(me.grown(message) == text(got), "what was seen to grow isn't what it ended as")
         kept = [one for one in await self._messages(me) if one.answers == message]
         expect([text(one) for one in kept] == [text(got)], f"the history has {kept}")
-        expect(pids <= set(self.room.agents()), f"other processes: {pids}, {self.room.agents()}")
+        expect(self.room.held() == pids, f"{pids} was its process, now {self.room.held()} is")
 
     async def _named_channel(self, me: Person) -> ChannelId:
         made = await me.give(Create, name=f"with {self.name}")
@@ -422,7 +439,8 @@ class ExampleTrial(Trial):
         seen = len(me.asked)
         message = await me.send(self.channel, "Go on.")
         (request,) = await me.until(lambda: me.asked[seen:], timeout=_SLOW)
-        pids = set(self.room.agents())
+        pids = self.room.held()
+        expect(len(pids) == 1, f"not one agent runs: {self.room.offspring()}")
         for name in SERVICES:
             await self._kill(name)
         option = next(one for one in request.options if one.kind == "allow_once")
