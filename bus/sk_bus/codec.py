@@ -41,7 +41,7 @@ def plain(value: Any) -> Any:
     if kind is dict:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, Enum):
-        return value.value
+        return value._value_  # which ``value`` looks up, slowly
     return value
 
 

@@ -11,6 +11,7 @@ A **request** is one frame ``[version, request id, verb, argument]`` from a DEAL
 """
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,6 +131,14 @@ def packed_events(events: list[Event]) -> tuple[bytes, Kind]:
 def packed(value: Any) -> bytes:
     # JSON may hold half of a surrogate pair: an agent that sends one must not end a service.
     made: bytes = msgpack.packb(value, use_bin_type=True, unicode_errors="surrogatepass")
+    return made
+
+
+def packer() -> Callable[[Any], bytes]:
+    """:func:`packed` in two thirds of the time, for the use of one thread."""
+    made: Callable[[Any], bytes] = msgpack.Packer(
+        use_bin_type=True, unicode_errors="surrogatepass"
+    ).pack
     return made
 
 

@@ -1,8 +1,9 @@
 """What events do to the rows: events go in, writes come out, in one batch with the cursor.
 
 The fold holds in memory what is under way (channels, growing messages, the queue, permissions,
-turns) and nothing of what is finished. It reads rows when it is made, and never again: its memory
-is what its rows say, so that a process killed between any two batches goes on as if it hadn't been.
+turns, usage) and nothing of what is finished. It reads rows when it is made, and never again: its
+memory is what its rows say, so that a process killed between any two batches goes on as if it
+hadn't been.
 """
 
 from collections.abc import Iterable
@@ -34,6 +35,7 @@ from sk_bus.model import (
     PermissionId,
 )
 from sk_bus.vocabulary import Event
+from sk_bus.wire import packer
 from sk_history import migrating, records
 from sk_history.closing import ended
 from sk_history.growing import Growing, Stretch
@@ -82,6 +84,7 @@ class Fold:
     """The door of the history. ``apply`` events, then take the ``writes`` and perform them."""
 
     def __init__(self, store: Store) -> None:
+        self._pack = packer()
         self._pending: dict[bytes, bytes | None] = {}
         self._ranges: list[DropRange] = []
         # Deleted channels whose text may still stand in files: to be compacted, then forgotten.
@@ -112,6 +115,13 @@ class Fold:
             turn.channel: turn for turn in _values(TurnChanged, store, records.TURNS)
         }
         self.fresh.update(self.channels)
+        # What each agent of a channel has said of its context window (plain).
+        self.usages: dict[ChannelId, dict[str, Any]] = {}
+        for channel in self.channels:
+            prefix = records.usages_of(channel)
+            for key, usage in store.first(prefix, records.end_of(prefix)):
+                agent = records.agent_of(prefix, key)
+                self.usages.setdefault(channel, {})[agent] = records.value(usage)
         self._unfinished: dict[MessageId, _Unfinished] = {}
         for key, _ in store.first(records.UNFINISHED, records.end_of(records.UNFINISHED)):
             self._load(store, *records.unfinished_ids(key))
@@ -180,7 +190,8 @@ class Fold:
                 self._resolved(id_)
             case UsageChanged(channel=channel, agent=agent, usage=usage):
                 if channel in self.channels:
-                    self._put(records.usage_key(channel, agent), plain(usage))
+                    said = self.usages.setdefault(channel, {})[agent] = plain(usage)
+                    self._put(records.usage_key(channel, agent), said)
             case CommandsChanged(agent=agent, commands=commands):
                 self._put(records.commands_key(agent), plain(commands))
             case SessionChanged(channel=channel, agent=agent):
@@ -216,7 +227,7 @@ class Fold:
 
     def _message(self, message: Message) -> None:
         value = plain(message)
-        row = records.sealed(value)
+        row = records.sealed(value, pack=self._pack)
         self._keep_message(message, row)
         if records.names_a_blob(row):
             self._name_blobs(value, records.message_key(message.channel, message.id))
@@ -231,9 +242,10 @@ class Fold:
 
     def _keep_message(self, message: Message, row: bytes | None) -> None:
         """Store a message; one that is finished, or was, is to be indexed (anew)."""
-        self._pending[records.message_key(message.channel, message.id)] = row
+        key = records.message_key(message.channel, message.id)
+        self._pending[key] = row
         if message.done and not message.queued:
-            self._pending[records.fresh_key(message.channel, message.id)] = self._mark()
+            self._pending[records.fresh_of_row(key)] = self._mark()
             self.fresh.add(message.channel)
 
     def _mark(self) -> bytes:
@@ -292,6 +304,7 @@ class Fold:
             self._forget(entry.message.id)
         if self.turns.pop(channel, None) is not None:
             self._pending[records.turn_key(channel)] = None
+        self.usages.pop(channel, None)
         self._closes = {id_: one for id_, one in self._closes.items() if one.channel != channel}
         for prefix in (records.fresh_of(channel), records.blocks_of(channel)):
             self._drop_range(prefix, prefix + b"\xff")
@@ -366,13 +379,13 @@ class Fold:
             made.append(Drop(key) if value is None else Put(key, value))
         if self.cursor is None:
             made += migrating.begun()
-        made.append(Put(_CURSOR, records.row([cursor.epoch, cursor.seq])))
+        made.append(Put(_CURSOR, self._pack([cursor.epoch, cursor.seq])))
         self._pending, self._ranges = {}, []
         self.cursor = cursor
         return made
 
     def _put(self, key: bytes, value: Any) -> None:
-        self._pending[key] = records.row(value)
+        self._pending[key] = self._pack(value)
 
     def _name_blobs(self, value: Any, key: bytes) -> None:
         for sha256 in records.named_blobs(value):

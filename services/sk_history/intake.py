@@ -165,7 +165,7 @@ def _event(told: list[tuple[Channel, HistoryPast]]) -> HistoryImported:
 
 def _writes(stored: Stored) -> Iterator[Write]:
     yield Put(stored.key, stored.row)
-    yield Put(records.fresh_of(stored.channel) + stored.key[-records.ID_SIZE :], b"")
+    yield Put(records.fresh_of_row(stored.key), b"")
     for sha256 in stored.blobs:
         yield Put(records.blob_key(sha256, stored.key), b"")
 

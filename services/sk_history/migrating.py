@@ -2,7 +2,8 @@
 
 A step is one write, however large the history is; what takes long is left to be done while
 everything runs. Schema 1 had no index and no seals: its messages are read as they are, and marked
-to be indexed, a stretch at a time.
+to be indexed, a stretch at a time. Schema 2 had its seals in another place, and its messages are
+read as they are, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -47,9 +48,12 @@ def migrated(store: Reading) -> list[Write]:
     writes: list[Write] = []
     for step in range(version, records.SCHEMA):
         writes += _STEPS[step](store)
-    if _number(store, _INDEX) not in (None, index.VERSION):
+    version_of_index = _number(store, _INDEX)
+    if version_of_index not in (None, index.VERSION):
         writes += _without_index(store)
-    return [*writes, *begun()] if writes else []
+    if (version, version_of_index) == (records.SCHEMA, index.VERSION):
+        return []
+    return [*writes, *begun()]
 
 
 def marking(store: Reading) -> bool:
@@ -82,6 +86,10 @@ def _to_2(_store: Reading) -> Iterator[Write]:
     yield Put(_MARKING, records.row(None))
 
 
+def _to_3(_store: Reading) -> Iterator[Write]:
+    yield from ()
+
+
 def _without_index(store: Reading) -> Iterator[Write]:
     yield DropRange(records.BLOCKS, records.end_of(records.BLOCKS))
     for key, _ in store.first(records.CHANNELS, records.end_of(records.CHANNELS)):
@@ -90,7 +98,7 @@ def _without_index(store: Reading) -> Iterator[Write]:
     yield Put(_MARKING, records.row(None))
 
 
-_STEPS: dict[int, Callable[[Reading], Iterator[Write]]] = {1: _to_2}
+_STEPS: dict[int, Callable[[Reading], Iterator[Write]]] = {1: _to_2, 2: _to_3}
 
 
 def _number(store: Reading, key: bytes) -> int | None:

@@ -43,14 +43,11 @@ def conversation(store: Store, fold: Fold, channel: ChannelId) -> bytes:
         view["answering"] = turn.answering
         view["then"] = plain(turn.then)
         view["waitingFor"] = plain(turn.waitingFor)
-    prefix = records.usages_of(channel)
-    view["usage"] = {
-        records.agent_of(prefix, key): records.value(data)
-        for key, data in store.first(prefix, records.end_of(prefix))
-    }
+    view["usage"] = fold.usages.get(channel, {})
     view["permissions"] = [one for one in permissions(fold) if one["channel"] == channel]
     begin = records.messages_of(channel)
-    return _page(store, fold, channel, records.end_of(begin), view)
+    rows = unreadable.rows(store, channel, begin, records.end_of(begin), last=PAGE + 1)
+    return _page(fold, channel, rows, view)
 
 
 def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> bytes:
@@ -60,7 +57,9 @@ def older(store: Store, fold: Fold, channel: ChannelId, before: MessageId) -> by
         RefusedError: there is no such channel, or ``before`` is no message's id.
     """
     known(fold, channel)
-    return _page(store, fold, channel, _key(channel, before), {})
+    begin, end = records.messages_of(channel), _key(channel, before)
+    rows = unreadable.rows(store, channel, begin, end, last=PAGE + 1)
+    return _page(fold, channel, rows, {})
 
 
 def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> bytes:
@@ -72,9 +71,7 @@ def newer(store: Store, fold: Fold, channel: ChannelId, after: MessageId) -> byt
     known(fold, channel)
     begin, end = _after(channel, _key(channel, after))
     rows = unreadable.rows(store, channel, begin, end, first=PAGE + 1)
-    kept = _bounded(rows[:PAGE])
-    view = {"more": len(rows) > len(kept)}
-    return records.row_with(view, "messages", _messages(fold, channel, kept))
+    return _page(fold, channel, rows, {}, newest=False)
 
 
 def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> bytes:
@@ -93,7 +90,7 @@ def around(store: Store, fold: Fold, channel: ChannelId, message: MessageId) -> 
     before, after = _bounded(earlier[: BEFORE + 1]), _bounded(later[:AFTER])
     rows = [*reversed(before), *after]
     view = {"more": len(earlier) > len(before), "later": len(later) > len(after)}
-    return records.row_with(view, "messages", _messages(fold, channel, rows))
+    return _with_messages(view, fold, channel, rows)
 
 
 def count(store: Reading, channel: ChannelId) -> int:
@@ -152,11 +149,16 @@ def _after(channel: ChannelId, key: bytes) -> tuple[bytes, bytes]:
     return records.after(key), records.end_of(records.messages_of(channel))
 
 
-def _page(store: Store, fold: Fold, channel: ChannelId, end: bytes, view: Plain) -> bytes:
-    rows = unreadable.rows(store, channel, records.messages_of(channel), end, last=PAGE + 1)
-    kept = _bounded(rows[:PAGE])
+def _page(fold: Fold, channel: ChannelId, rows: Rows, view: Plain, *, newest: bool = True) -> bytes:
+    """``view`` with the first of these rows, which begin with the ``newest`` or the oldest."""
+    kept = rows[:PAGE]
     view["more"] = len(rows) > len(kept)
-    return records.row_with(view, "messages", _messages(fold, channel, kept[::-1]))
+    made = _with_messages(view, fold, channel, kept[::-1] if newest else kept)
+    if len(made) <= _LARGEST:
+        return made
+    kept = _bounded(kept)
+    view["more"] = len(rows) > len(kept)
+    return _with_messages(view, fold, channel, kept[::-1] if newest else kept)
 
 
 def _bounded(rows: Rows) -> Rows:
@@ -169,15 +171,20 @@ def _bounded(rows: Rows) -> Rows:
     return rows
 
 
-def _messages(fold: Fold, channel: ChannelId, rows: Rows) -> list[bytes]:
-    """The rows as they travel: those of growing messages with all that has come of them."""
+def _with_messages(view: Plain, fold: Fold, channel: ChannelId, rows: Rows) -> bytes:
+    """``view`` with the rows as they travel; growing messages with all that has come of them."""
     growing = {
         records.message_key(channel, message.id): message for message in fold.growing(channel)
     }
-    return [
+    if not growing:
+        made = records.page(view, [data for _, data in rows])
+        if made is not None:
+            return made
+    bodies = [
         records.row(plain(growing[key])) if key in growing else _body(channel, key, data)
         for key, data in rows
     ]
+    return records.unchecked(view, bodies)
 
 
 def _body(channel: ChannelId, key: bytes, data: bytes) -> bytes:

@@ -25,28 +25,31 @@ key      followed by                    value
 ======== ============================== ==========================================
 
 An id is 12 bytes: seq and k, big-endian. A block has the id of its first message. Values are
-msgpack of plain maps; that of a message has a checksum before it, so that damage is found and costs
-that message alone.
+msgpack of plain maps; that of a message ends in a checksum, so that damage is found and costs that
+message alone.
 """
 
+import dataclasses
 import re
 import struct
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
-
-import msgpack
+from zlib import crc32
 
 from sk_bus.errors import MalformedError
+from sk_bus.model import Message
 from sk_bus.wire import packed, unpacked
 
-# 2: messages are sealed, and there is an index.
-SCHEMA = 2
+# 2: messages are sealed, and there is an index. 3: the seal is a field, so that rows travel as they
+# lie.
+SCHEMA = 3
 
 _ID = re.compile(r"[a-z](\d{16,19})\.(\d{1,9})")
 _ID_BYTES = struct.Struct(">QI")
 _REV = struct.Struct(">I")
+_MESSAGES = packed("messages")
+_LIST = struct.Struct(">BH")  # the header of msgpack's array 16
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 ID_SIZE = _ID_BYTES.size
 
@@ -60,9 +63,19 @@ BLOBS = b"R"
 TURNS = b"T"
 
 
-# A byte that begins no msgpack, then CRC-32 of what follows.
-_SEAL = struct.Struct(">BI")
-_SEALED = 0xC1
+# The last field of a message's row; whoever reads a message from the bus passes over it. Its value
+# makes the CRC-32 of the whole row 0. So that of sound rows, one behind the other, is 0 too: a page
+# is checked in one go, and travels as it lies.
+_SEAL = "seal"
+_OPEN = 0xFFFFFFFF
+_MARK = packed({_SEAL: _OPEN})[1:-4]
+_FIELDS = frozenset(field.name for field in dataclasses.fields(Message))
+# What four bytes take to make a CRC-32 0, whatever it was before them.
+_TO_ZERO = 0x6DD90A9D
+_SUM = struct.Struct("<I")
+# In schema 2: a byte that begins no msgpack, then CRC-32 of what follows.
+_SEAL_2 = struct.Struct(">BI")
+_SEALED_2 = b"\xc1"
 
 
 class CorruptRowError(ValueError):
@@ -135,6 +148,11 @@ def fresh_of(channel: str) -> bytes:
 
 def fresh_key(channel: str, message: str) -> bytes:
     return FRESH + id_bytes(channel) + id_bytes(message)
+
+
+def fresh_of_row(key: bytes) -> bytes:
+    """The fresh key of the message under ``key``."""
+    return FRESH + key[1 : 1 + ID_SIZE] + key[-ID_SIZE:]
 
 
 def blocks_of(channel: str) -> bytes:
@@ -239,10 +257,10 @@ def value(data: bytes) -> Any:
     return unpacked(data)
 
 
-def sealed(plain_value: Any) -> bytes:
+def sealed(plain_value: dict[str, Any], *, pack: Callable[[Any], bytes] = packed) -> bytes:
     """A message's value as bytes, with its checksum."""
-    body = packed(plain_value)
-    return _SEAL.pack(_SEALED, zlib.crc32(body)) + body
+    body = pack({**plain_value, _SEAL: _OPEN})[:-4]
+    return body + _SUM.pack(crc32(body) ^ _TO_ZERO)
 
 
 def body(data: bytes) -> bytes:
@@ -251,14 +269,18 @@ def body(data: bytes) -> bytes:
     Raises:
         CorruptRowError: it is damaged.
     """
-    if data[:1] != b"\xc1":  # of schema 1
-        message(data)
+    if data[:1] == _SEALED_2:
+        if data[: _SEAL_2.size] != _SEAL_2.pack(_SEALED_2[0], crc32(data[_SEAL_2.size :])):
+            raise CorruptRowError("a row that is not what was written")
+        return data[_SEAL_2.size :]
+    if data[-4 - len(_MARK) : -4] == _MARK:
+        if crc32(data):
+            raise CorruptRowError("a row that is not what was written")
         return data
-    if len(data) < _SEAL.size or _SEAL.unpack(data[: _SEAL.size])[1] != zlib.crc32(
-        memoryview(data)[_SEAL.size :]
-    ):
-        raise CorruptRowError("a row that is not what was written")
-    return data[_SEAL.size :]
+    # Of schema 1, or what was the mark is damaged.
+    if not _unpacked(data).keys() <= _FIELDS:
+        raise CorruptRowError("a row that is neither sealed nor of schema 1")
+    return data
 
 
 def message(data: bytes) -> dict[str, Any]:
@@ -267,8 +289,14 @@ def message(data: bytes) -> dict[str, Any]:
     Raises:
         CorruptRowError: it is damaged.
     """
+    found = _unpacked(body(data))
+    found.pop(_SEAL, None)
+    return found
+
+
+def _unpacked(data: bytes) -> dict[str, Any]:
     try:
-        found = unpacked(body(data) if data[:1] == b"\xc1" else data)
+        found = unpacked(data)
     except MalformedError as error:
         raise CorruptRowError("a row that is not msgpack") from error
     if not isinstance(found, dict) or "parts" not in found:
@@ -276,14 +304,22 @@ def message(data: bytes) -> dict[str, Any]:
     return found
 
 
-def row_with(view: dict[str, Any], name: str, rows: list[bytes]) -> bytes:
-    """``view`` as bytes, with one more field: the list of these rows, as they are."""
-    packer = msgpack.Packer()
-    pieces = [packer.pack_map_header(len(view) + 1)]
-    for key, item in view.items():
-        pieces += row(key), row(item)
-    pieces += row(name), packer.pack_array_header(len(rows)), *rows
-    return b"".join(pieces)
+def page(view: dict[str, Any], rows: list[bytes]) -> bytes | None:
+    """``view`` packed, with messages as rows; ``None`` where one is damaged, or not of today."""
+    beginning = _before_messages(view, len(rows))
+    made = b"".join((beginning, *rows))
+    sound = all(rows) and not crc32(memoryview(made)[len(beginning) :])
+    return made if sound else None
+
+
+def unchecked(view: dict[str, Any], bodies: list[bytes]) -> bytes:
+    """``view`` packed, with the packed values of messages."""
+    return b"".join((_before_messages(view, len(bodies)), *bodies))
+
+
+def _before_messages(view: dict[str, Any], count: int) -> bytes:
+    # One field more, which is the last. With fewer than 16 a map's header is one byte.
+    return bytes((0x81 + len(view),)) + packed(view)[1:] + _MESSAGES + _LIST.pack(0xDC, count)
 
 
 def names_a_blob(data: bytes) -> bool:

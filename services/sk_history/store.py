@@ -6,23 +6,19 @@ keeps.
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class Put:
+class Put(NamedTuple):
     key: bytes
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(NamedTuple):
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class DropRange:
+class DropRange(NamedTuple):
     """Every key from ``begin`` on and before ``end``."""
 
     begin: bytes

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sk_bus import ids
-from sk_bus.codec import plain
+from sk_bus.codec import value_of
 from sk_bus.events import ChannelsChanged, MessageUpdated
 from sk_bus.model import (
     AgentName,
@@ -32,6 +32,7 @@ from sk_history.indexing import Indexer
 from sk_history.matching import hit
 from sk_history.store import DamagedError, MemoryStore, Put, Reading, Rows
 from sk_history.texts import Plain
+from tests.unit.sk_history.logs import older
 
 CHANNELS = [ids.channel_id(n) for n in (1, 2, 3)]
 AGENTS = [AgentName("alice"), AgentName("bob")]
@@ -235,10 +236,10 @@ def migrated(history: History) -> History:
 def test_an_older_history_is_migrated_and_indexed_in_the_background(monkeypatch: Any) -> None:
     monkeypatch.setattr(migrating, "_AT_ONCE", 20)
     history = of_schema_1(100)
-    views = [pages.older(history.store, Fold(history.store), CHANNELS[0], ids.message_id(10**6))]
+    views = [older(history.store, Fold(history.store), CHANNELS[0], ids.message_id(10**6))]
     migrated(history)
     assert records.value(history.store.get(records.meta("schema")) or b"") == records.SCHEMA
-    views.append(pages.older(history.store, history.fold, CHANNELS[0], ids.message_id(10**6)))
+    views.append(older(history.store, history.fold, CHANNELS[0], ids.message_id(10**6)))
     assert views[0] == views[1]
     ready = asked(Search(text="word"))
     page = found(history.store.frozen(), list(history.fold.channels), ready, whole)
@@ -300,7 +301,7 @@ def test_a_damaged_row_costs_one_message_which_says_so(at: int, byte: int) -> No
     assert [one.get("code") for one in view["messages"]] == [None, "unreadable", None]
     assert view["messages"][1]["error"]["id"] == "unreadable-message"
     assert len(history.hits(text="word")) == 2
-    assert plain(message(10, CHANNELS[0], "word")) == view["messages"][0]
+    assert message(10, CHANNELS[0], "word") == value_of(Message, view["messages"][0])
 
 
 class Damaged(MemoryStore):
