@@ -16,7 +16,7 @@ from sk_bus.codec import plain
 from sk_bus.commands import Command
 from sk_bus.contract import Heartbeat, Hello, Producer, Resync
 from sk_bus.errors import SidekicksError, UnreachableError, problem
-from sk_bus.events import CommandResult, Kind
+from sk_bus.events import ChannelsChanged, CommandResult, Kind
 from sk_bus.failpoints import failpoint
 from sk_bus.internal import FactFrame
 from sk_bus.model import Cursor
@@ -87,12 +87,16 @@ async def _router(service: harness.Service) -> None:
 
 @dataclass(slots=True)
 class _Recovered:
-    """The state after every input up to ``decided``; ``floors`` are those of its snapshots."""
+    """The state after every input up to ``decided``; ``floors`` are those of its snapshots.
+
+    ``forgets``: a channel was deleted, of which a snapshot or the journal behind it may still tell.
+    """
 
     state: State
     epoch: int
     decided: int
     floors: list[int]
+    forgets: bool = False
 
 
 async def _recovered(
@@ -108,16 +112,20 @@ async def _recovered(
             f"{hello.directory} has no usable router.snapshot, and its journal begins at "
             f"{hello.floor}; remove the journal folder there to begin a new epoch"
         )
+    known = {id_ for one in usable for id_ in one.state.channels}
     state, decided = (usable[0].state, usable[0].decided) if usable else (State(), 0)
     if decided < position:
-        await _fold(service, state, Cursor(epoch=hello.epoch, seq=decided), hello.head)
-    return _Recovered(state, hello.epoch, position, [one.decided for one in reversed(usable)])
+        known |= await _fold(service, state, Cursor(epoch=hello.epoch, seq=decided), hello.head)
+    floors = [one.decided for one in reversed(usable)]
+    forgets = bool(known - state.channels.keys())
+    return _Recovered(state, hello.epoch, position, floors, forgets)
 
 
-async def _fold(service: harness.Service, state: State, after: Cursor, head: int) -> None:
-    """Evolve over what we published about inputs behind ``after``."""
+async def _fold(service: harness.Service, state: State, after: Cursor, head: int) -> set[str]:
+    """Evolve over what we published about inputs behind ``after``; all channels on the way."""
+    channels: set[str] = set()
     if after.seq >= head:
-        return
+        return channels
     async with aclosing(service.bus.follow(after)) as followed:
         async for item in followed:
             if isinstance(item, Resync):
@@ -126,9 +134,12 @@ async def _fold(service: harness.Service, state: State, after: Cursor, head: int
                 continue
             if item.producer == NAME and item.position > after.seq:
                 for _, event in item.events():
+                    if isinstance(event, ChannelsChanged):
+                        channels.update(state.channels)
                     evolve(state, event)
             if item.last >= head:
-                return
+                return channels
+    return channels
 
 
 class _Live:
@@ -155,10 +166,15 @@ class _Live:
         self._faults = Faults(Path(service.hello.directory), recovered.epoch)
         self._inputs = 0
         # The input that deleted a channel, while a snapshot or the journal may still hold that.
-        self._forgets: int | None = None
+        self._forgets: int | None = recovered.decided if recovered.forgets else None
         self._snapshot_at = asyncio.get_running_loop().time() + _SNAPSHOT_EVERY
 
     async def run(self) -> None:
+        if self._forgets is not None:
+            # Whoever decided on it died before the snapshots were made anew. Where our last words
+            # about it are still to come back to us, that is done once more behind them.
+            await self._keep()
+            await self._keep()
         self._report()
         await self._tell_opening()
         after = Cursor(epoch=self._epoch, seq=self._decided)
@@ -201,9 +217,9 @@ class _Live:
         ]
         if not inputs:
             return
-        known = len(self._state.channels)
+        known = set(self._state.channels)
         events = self._decided_on(inputs, batch.first)
-        if len(self._state.channels) < known:
+        if known - self._state.channels.keys():
             self._forgets = batch.last
         self._decided = batch.last
         self._inputs += len(inputs)

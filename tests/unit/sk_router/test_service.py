@@ -215,6 +215,16 @@ async def test_a_router_that_dies_in_mid_answer_is_taken_over_without_a_trace(
         assert folded(log)[answer.id]["parts"][0]["text"] == "one two three"
 
 
+def state_of(world: World) -> State:
+    """What the router's own words make, up to now."""
+    state = State()
+    for batch in world.bus.batches:
+        if batch.producer == "router":
+            for _, event in batch.events():
+                shell.evolve(state, event)
+    return state
+
+
 @once
 async def test_a_snapshot_stands_in_for_the_journal(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
@@ -223,11 +233,7 @@ async def test_a_snapshot_stands_in_for_the_journal(tmp_path: Path) -> None:
             await w.until(lambda log: bool(answers(log)))
         position = (await w.client.producer("router")).position
         epoch = w.bus.hello.epoch
-        state = State()
-        for batch in w.bus.batches:
-            if batch.producer == "router":
-                for _, event in batch.events():
-                    shell.evolve(state, event)
+        state = state_of(w)
         files = SnapshotFiles(tmp_path)
         files.write(epoch, position, state)
         assert [one.state for one in files.read(epoch, position)] == [state]
@@ -256,6 +262,58 @@ async def test_after_a_deletion_neither_snapshots_nor_the_journal_need_what_was_
     async with w.router():
         again = await w.client.command(Direct(id="again", agent=ALICE))
         assert again.result.ok
+
+
+async def died_while_forgetting(directory: Path, *, after: int) -> None:
+    """A router that dies when so many of the two snapshots behind a deletion are made."""
+
+    class Dying(shell._Live):
+        async def _forget(self, own: Batch) -> None:
+            left = iter(range(after))
+            keep = self._keep
+
+            async def kept() -> None:
+                if next(left, None) is None:
+                    raise KilledError
+                await keep()
+
+            self._keep = kept  # type: ignore[method-assign]
+            await super()._forget(own)
+            self._keep = keep  # type: ignore[method-assign]
+
+    async with world(directory) as w:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(shell, "_Live", Dying)
+            died = asyncio.ensure_future(w.died())
+            await asked(w, "vermillion")
+            log = await w.until(lambda log: bool(answers(log)))
+            # The journal has it all, and so has a snapshot.
+            epoch, position = w.bus.hello.epoch, (await w.client.producer("router")).position
+            SnapshotFiles(directory).write(epoch, position, state_of(w))
+            gone = await w.client.command(Delete(id="gone", channel=answers(log)[0].channel))
+            with pytest.RaisesGroup(KilledError):
+                await died
+        async with w.router() as router:
+            while (router.floor or 0) <= gone.seq:  # noqa: ASYNC110  it says nothing when it is done
+                await asyncio.sleep(0)
+            for name in ("router.snapshot", "router.snapshot.1"):
+                assert b"vermillion" not in (directory / name).read_bytes()
+
+
+class KilledError(Exception):
+    """A test's way to end a router at a place."""
+
+
+@once
+async def test_a_router_that_died_before_it_let_go_of_a_deleted_channel_lets_go_later(
+    tmp_path: Path,
+) -> None:
+    await died_while_forgetting(tmp_path, after=0)
+
+
+@once
+async def test_a_router_that_died_between_its_two_snapshots_lets_go_later(tmp_path: Path) -> None:
+    await died_while_forgetting(tmp_path, after=1)
 
 
 def channel_of(state: State) -> Any:
