@@ -7,6 +7,7 @@ from contextlib import suppress
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PageTimeoutError
 
+from tests.e2e import words
 from tests.support import patience
 from tests.support.instance import TestInstance
 
@@ -24,6 +25,7 @@ class Screen:
         self.page = page
         self.instance = instance
         self.errors: list[str] = []
+        self.language = "en"
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
@@ -33,22 +35,31 @@ class Screen:
 
     def open(self) -> None:
         self.page.goto(f"{self.instance.address}/#t={self.instance.token}")
-        expect(self.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
+        live = self.page.get_by_text(self.said("link.live"), exact=True)
+        expect(live).to_be_visible(timeout=PATIENCE)
 
     def violations(self) -> list[str]:
         found: list[str] = self.page.evaluate("window.violations")
         return found
 
+    def said(self, key: str, **params: object) -> str:
+        """What the page says there, in its language."""
+        return words.said(self.language, key, **params)
+
     # --- parts of it ------------------------------------------------------------------------
 
     @property
     def sidebar(self) -> Locator:
-        return self.page.get_by_role("navigation", name="Conversations")
+        return self.page.get_by_role("navigation", name=self.said("sidebar.label"))
+
+    @property
+    def log(self) -> Locator:
+        return self.page.get_by_role("log", name=self.said("channel.messages"))
 
     @property
     def messages(self) -> Locator:
         """Those that the server has: the stand-in of one on its way may be there beside it."""
-        return self.page.get_by_role("log", name="Messages").locator("article[data-message]")
+        return self.log.locator("article[data-message]")
 
     @property
     def own(self) -> Locator:
@@ -62,17 +73,17 @@ class Screen:
 
     @property
     def composer(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Message")
+        return self.page.get_by_role("textbox", name=self.said("composer.label", name=""))
 
     @property
     def question(self) -> Locator:
         """The permission card where the agent asked."""
-        log = self.page.get_by_role("log", name="Messages")
-        return log.get_by_role("group", name="wants to run a command")
+        return self.log.get_by_role("group", name=self.said("permission.execute", agent=""))
 
     @property
     def stop(self) -> Locator:
-        return self.page.get_by_role("main").get_by_role("button", name="Stop", exact=True)
+        main = self.page.get_by_role("main")
+        return main.get_by_role("button", name=self.said("turn.stop"), exact=True)
 
     @property
     def who(self) -> Locator:
@@ -93,18 +104,18 @@ class Screen:
         self.sidebar.get_by_role("listitem").filter(has_text=title).get_by_role("button").click()
         expect(self.composer).to_be_visible(timeout=PATIENCE)
         # Its messages are there, too: before that, they can't be counted.
-        expect(self.page.get_by_role("log", name="Messages")).to_be_visible(timeout=PATIENCE)
+        expect(self.log).to_be_visible(timeout=PATIENCE)
 
     def create(self, name: str, *members: str) -> None:
         """Make a channel with these agents (by title) and go there."""
-        self.sidebar.get_by_role("button", name="Create a channel").first.click()
-        self.dialog.get_by_label("Name").fill(name)
+        self.sidebar.get_by_role("button", name=self.said("channel.create")).first.click()
+        self.dialog.get_by_label(self.said("channel.name")).fill(name)
         for title in members:
             self.dialog.get_by_role("checkbox", name=title).check()
-        self.dialog.get_by_role("button", name="Create", exact=True).click()
+        self.dialog.get_by_role("button", name=self.said("channel.createDo"), exact=True).click()
         expect(self.dialog).to_have_count(0, timeout=PATIENCE)
         expect(self.page.get_by_role("heading", name=f"# {name}").first).to_be_visible()
-        expect(self.page.get_by_role("log", name="Messages")).to_be_visible(timeout=PATIENCE)
+        expect(self.log).to_be_visible(timeout=PATIENCE)
 
     def go_by_keys(self, letter: str, where: str) -> None:
         """Go to a screen by the keys that lead there."""

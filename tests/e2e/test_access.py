@@ -234,9 +234,15 @@ def _name(element: Locator) -> str | None:
     return element.get_attribute("aria-label")
 
 
-def test_every_flow_passes_by_keyboard_alone(screen: Screen) -> None:
-    hands = Keyboard(screen.page)
-    expect(screen.page.locator("html")).to_have_attribute("lang", "en")
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("fr", "dark")])
+def test_every_flow_passes_by_keyboard_alone(
+    screen: Screen, instance: TestInstance, language: str, theme: str
+) -> None:
+    _set(instance, theme=theme, language=language)
+    screen.language = language
+    page = screen.page
+    expect(page.locator(f"html[lang={language}][data-theme={theme}]")).to_be_attached()
+    hands = Keyboard(page)
     _makes_a_channel(screen, hands)
     _answers_and_searches(screen, hands)
     _starts_and_stops(screen, hands)
@@ -245,31 +251,31 @@ def test_every_flow_passes_by_keyboard_alone(screen: Screen) -> None:
 
 
 def _makes_a_channel(screen: Screen, hands: Keyboard) -> None:
-    hands.go_to("Create a channel")
-    expect(screen.dialog.get_by_label("Name")).to_be_focused()
-    hands.write("keyed")
-    expect(screen.row("keyed")).to_have_attribute("aria-current", "page")
+    said = screen.said
+    hands.go_to(said("channel.create"))
+    expect(screen.dialog.get_by_label(said("channel.name"))).to_be_focused()
+    hands.write(f"keyed-{screen.language}")
+    expect(screen.row(f"keyed-{screen.language}")).to_have_attribute("aria-current", "page")
     expect(screen.composer).to_be_focused()
 
-    hands.go_to("Members and details")
-    hands.tab_to("Invite Demo")
+    hands.go_to(said("members.open"))
+    for title in ("Demo", "Slow Poke"):
+        hands.tab_to(said("members.inviteOne", agent=title))
+        hands.press("Enter")
+        expect(screen.last).to_contain_text(said("system.agent-joined", agent=title))
+    hands.tab_to(said("members.remove", agent="Slow Poke"))
     hands.press("Enter")
-    expect(screen.last).to_contain_text("Demo joined")
-    hands.tab_to("Invite Slow Poke")
+    expect(screen.last).to_contain_text(said("system.agent-left", agent="Slow Poke"))
+    hands.tab_to(said("channel.renameDo"))
     hands.press("Enter")
-    expect(screen.last).to_contain_text("Slow Poke joined")
-    hands.tab_to("Remove Slow Poke from this channel")
-    hands.press("Enter")
-    expect(screen.last).to_contain_text("Slow Poke left")
-    hands.tab_to("Rename")
-    hands.press("Enter")
-    expect(screen.dialog.get_by_label("Name")).to_be_focused()
+    expect(screen.dialog.get_by_label(said("channel.name"))).to_be_focused()
     hands.press("Control+a")
-    hands.write("typed")
-    expect(screen.row("typed")).to_be_visible()
+    hands.write(f"typed-{screen.language}")
+    expect(screen.row(f"typed-{screen.language}")).to_be_visible()
 
 
 def _answers_and_searches(screen: Screen, hands: Keyboard) -> None:
+    said = screen.said
     hands.press("Escape")  # out of the details, to where one writes
     expect(screen.composer).to_be_focused()
     hands.write("permission")
@@ -278,52 +284,60 @@ def _answers_and_searches(screen: Screen, hands: Keyboard) -> None:
     screen.answered(lambda: hands.press("a"))
     screen.await_end()
 
-    hands.go_to("Search")
+    hands.go_to(said("search.title"))
     page = screen.page
-    expect(page.get_by_role("searchbox", name="Words to look for")).to_be_focused()
+    expect(page.get_by_role("searchbox", name=said("search.text"))).to_be_focused()
     page.keyboard.type("permission")
-    hits = page.get_by_role("region", name="Results").get_by_role("button")
-    expect(hits.filter(has_text="# typed").first).to_be_visible()
+    hits = page.get_by_role("region", name=said("search.results")).get_by_role("button")
+    expect(hits.filter(has_text=f"# typed-{screen.language}").first).to_be_visible()
     hands.press("ArrowDown", "Enter")
     expect(page.locator("[data-message]:focus")).to_be_in_viewport()
 
 
 def _restarts_a_component(screen: Screen, hands: Keyboard) -> None:
-    page = screen.page
-    hands.go_to("Bus")
-    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="History"))
+    page, said = screen.page, screen.said
+    history = said("component.history")
+    restart = said("component.restartNamed", component=history)
+    hands.go_to(said("bus.title"))
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name=history))
     before = str(screen.instance.pids()["history"])
     expect(row).to_contain_text(before)
-    hands.tab_to("Restart History")
+    hands.tab_to(restart)
     hands.press("Enter")
     expect(row.get_by_text(before, exact=True)).to_have_count(0)
-    expect(row.get_by_role("button", name="Restart History")).to_be_focused()
+    expect(row.get_by_role("button", name=restart)).to_be_focused()
 
 
 def _deletes_the_channel(screen: Screen, hands: Keyboard) -> None:
-    hands.go_to("typed")
+    said = screen.said
+    hands.go_to(f"typed-{screen.language}")
     expect(screen.composer).to_be_focused()
-    hands.go_to("Members and details")
-    hands.tab_to("Delete")
+    hands.go_to(said("members.open"))
+    hands.tab_to(said("channel.deleteDo"))
     hands.press("Enter")
-    expect(screen.dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(screen.dialog.get_by_role("button", name=said("dialog.cancel"))).to_be_focused()
     hands.press("Tab", "Enter")
-    expect(screen.row("typed")).to_have_count(0)
+    expect(screen.row(f"typed-{screen.language}")).to_have_count(0)
 
 
 def _starts_and_stops(screen: Screen, hands: Keyboard) -> None:
-    pane = screen.page.get_by_role("complementary", name="Details")
-    hands.go_to("Agents")
-    hands.tab_to("Start Slow Poke")
+    said = screen.said
+    start, stop, logs = (
+        said(f"agent.{act}", agent="Slow Poke") for act in ("start", "stop", "logs")
+    )
+    pane = screen.page.get_by_role("complementary", name=said("pane.label"))
+    hands.go_to(said("sidebar.agents"))
+    hands.tab_to(start)
     hands.press("Enter")
     # Another button took its place, and is where the focus was.
-    expect(pane.get_by_role("button", name="Stop Slow Poke")).to_be_focused()
-    expect(screen.sidebar.get_by_role("button", name="ready Slow Poke")).to_be_visible()
+    expect(pane.get_by_role("button", name=stop)).to_be_focused()
+    ready = f"{said('state.ready')} Slow Poke"
+    expect(screen.sidebar.get_by_role("button", name=ready)).to_be_visible()
     hands.press("Enter")
-    expect(pane.get_by_role("button", name="Start Slow Poke")).to_be_focused()
-    hands.tab_to("Logs of Slow Poke")
+    expect(pane.get_by_role("button", name=start)).to_be_focused()
+    hands.tab_to(logs)
     hands.press("Enter")
-    expect(pane.get_by_role("region", name="Logs of Slow Poke")).to_contain_text("easy")
+    expect(pane.get_by_role("region", name=logs)).to_contain_text("easy")
     expect(pane).to_be_focused()
 
 

@@ -1,6 +1,7 @@
 """The bus monitor: how the components do, their restart, and the events as they come."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -79,3 +80,35 @@ def test_events_are_filtered_paused_opened_and_saved(screen: Screen, monitor: Lo
     saved = [json.loads(text) for text in download.value.path().read_text().splitlines()]
     assert [one["seq"] for one in saved] == sorted({one["seq"] for one in saved})
     assert {"message:delta", "turn:changed"} <= {one["type"] for one in saved}
+
+
+def test_what_needs_a_component_is_disabled_while_it_is_away(screen: Screen) -> None:
+    page, supervisor = screen.page, screen.instance.supervisor
+    effect = "Nothing is decided at the moment: what you send waits"
+    screen.create("waits", "Demo")
+    page.get_by_role("button", name="Members and details").click()
+    pane = page.get_by_role("complementary", name="Details")
+    needing = [
+        pane.get_by_role("button", name="Invite Slow Poke"),
+        pane.get_by_role("button", name="Remove Demo from this channel"),
+    ]
+    strip = page.get_by_role("status").filter(has_text=effect)
+    supervisor.stop("router")
+    try:
+        expect(strip).to_be_visible()
+        for button in needing:
+            expect(button).to_be_disabled()
+        expect(needing[0]).to_have_attribute("title", re.compile(effect))
+        # Writing goes on, and what is sent waits.
+        screen.composer.fill("think")
+        screen.composer.press("Enter")
+        expect(screen.composer).to_have_value("")
+        strip.get_by_role("button", name="Restart").press("Enter")
+        expect(strip).to_have_count(0)
+    finally:
+        supervisor.start("router")
+    for button in needing:
+        expect(button).to_be_enabled()
+    expect(screen.last).to_contain_text("I thought about it first")
+    screen.await_end()
+    expect(screen.messages.filter(has_text="I thought about it first")).to_have_count(1)

@@ -1,22 +1,27 @@
 """``make screenshots``: a picture of every screen and state, in both themes and three widths.
 
-``python -m tests.screenshots [--into DIRECTORY] [--only NAME …] [--theme …] [--width …]``.
+``python -m tests.screenshots [--into DIRECTORY] [--only NAME …] [--theme …] [--width …]``. French,
+which runs longer, has one picture in a wide window and one in a narrow one.
 A Sidekicks of its own runs with demo agents, so that the pictures differ from run to run by their
 clocks alone. They are for eyes: nothing here passes or fails but what can not be brought about.
 """
 
 import argparse
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.e2e import words
 from tests.e2e.conftest import FLAGS, NAMES
 from tests.support.instance import ROOT, TestInstance
 
 WIDTHS = {1440: 900, 900: 800, 390: 844}
 THEMES = ("light", "dark")
+LOOKS = [("en", theme, width) for theme in THEMES for width in WIDTHS]
+LOOKS += [("fr", "light", 1440), ("fr", "dark", 390)]
 
 CONFIG = """\
 agents:
@@ -33,6 +38,7 @@ agents:
     env: {SK_DEMO_PACE: "5"}
   - name: carol
     title: Carol
+    icon: ./carol.svg
     command: sk-demo-agent
   - name: dan
     title: Dan
@@ -40,31 +46,38 @@ agents:
     command: "false"
 """
 
+FACE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" '
+    'fill="#ffd9a0"/><circle cx="11" cy="14" r="3"/><circle cx="21" cy="14" r="3"/>'
+    '<path d="M9 21q7 6 14 0" fill="none" stroke="#000" stroke-width="2"/></svg>'
+)
+
 Shot = Callable[["Album"], None]
 
 
 class Album:
     """One browser window, and where its pictures go."""
 
-    def __init__(self, browser: Browser, instance: TestInstance, into: Path, theme: str) -> None:
+    def __init__(
+        self, browser: Browser, instance: TestInstance, into: Path, look: tuple[str, str, int]
+    ) -> None:
         self.instance = instance
-        self.theme = theme
+        self.language, self.theme, self.width = look
         self.into = into
         self.browser = browser
-        self.width = 0
         self.page: Page
 
-    def open(self, width: int) -> None:
-        self.width = width
+    def open(self) -> None:
         context = self.browser.new_context(
-            viewport={"width": width, "height": WIDTHS[width]},
+            viewport={"width": self.width, "height": WIDTHS[self.width]},
             locale="en-GB",
             reduced_motion="reduce",
         )
         context.set_default_timeout(60_000)
         self.page = context.new_page()
         self.page.goto(f"{self.instance.address}/#t={self.instance.token}")
-        expect(self.page.locator(".page")).to_be_visible()
+        shown = f"html[lang={self.language}][data-theme={self.theme}] .page"
+        expect(self.page.locator(shown)).to_be_visible()
 
     def close(self) -> None:
         self.page.context.close()
@@ -74,28 +87,61 @@ class Album:
         self.page.evaluate("where => { location.hash = where; }", where)
         expect(self.page.locator(ready).first).to_be_visible()
 
+    def said(self, key: str, **params: object) -> str:
+        return words.said(self.language, key, **params)
+
+    def press(self, key: str, **params: object) -> None:
+        """Click the button that says this."""
+        self.page.get_by_role("button", name=self.said(key, **params), exact=True).last.click()
+
+    def command(self, key: str) -> None:
+        """Do something by the list of all that one can do, which is there at any width."""
+        self.page.keyboard.press("Control+k")
+        self.page.keyboard.type(self.said(key))
+        self.page.keyboard.press("Enter")
+
+    def dialog(self, name: str) -> None:
+        """Take the dialog that is open, and leave it."""
+        expect(self.page.get_by_role("dialog")).to_be_visible()
+        self.take(f"dialog-{name}")
+        self.page.keyboard.press("Escape")
+        expect(self.page.get_by_role("dialog")).to_have_count(0)
+
     def channel(self, name: str) -> str:
         listed = self.instance.json("channels", "list")
         return next(str(one["id"]) for one in listed if name in (one["name"], one["direct"]))
 
     def take(self, name: str) -> None:
         self.page.evaluate("document.fonts.ready.then(() => true)")
-        path = self.into / f"{name}-{self.width}-{self.theme}.png"
+        mark = "" if self.language == "en" else f"-{self.language}"
+        path = self.into / f"{name}-{self.width}-{self.theme}{mark}.png"
         self.page.screenshot(path=path, animations="disabled", caret="hide")
         print(path.name, flush=True)
 
 
 def prepare(instance: TestInstance) -> None:
     """What there is to see: a conversation with everything in it, a request, a queue, an error."""
-    instance.cli("channels", "create", "review", "-d", "Code review with two agents")
-    instance.cli("channels", "invite", "review", "alice", "bob")
-    instance.cli("channels", "create", "design")
+    instance.config.with_name("carol.svg").write_text(FACE)
+    there = instance.home / "work.yaml"
+    there.write_text("agents: []\n")
+    recent = [str(instance.config), str(there), str(instance.home / "gone.yaml")]
+    (instance.paths.state.parent / "recent").write_text(json.dumps(recent))
+    for name in ("review", "ideas", "design", "outage", "stopped", "queue"):
+        about = {"review": "Code review with two agents"}.get(name, "")
+        instance.cli("channels", "create", name, "-d", about, "-m", "alice", "-m", "bob")
     for text in ("@alice think", "@bob tool", "@bob diff", "@alice table", "@alice code"):
         instance.cli("send", "review", text, "--wait")
+    instance.cli("send", "design", "which of the two?", "--wait", check=False)
+    instance.cli("send", "outage", "@carol crash", "--wait", check=False)
     instance.cli("send", "@alice", "plan", "--wait")
     instance.cli("send", "@alice", "long 300", "--wait")
     instance.cli("agents", "start", "dan", check=False)
     instance.cli("send", "review", "@bob permission")
+    instance.cli("send", "stopped", "@bob tool")
+    instance.cli("send", "stopped", "@alice and then you, please")
+    instance.cli("stop", "stopped")
+    instance.cli("send", "queue", "@bob tool")
+    instance.cli("send", "queue", "@alice and then you, please")
 
 
 def _conversation(album: Album) -> None:
@@ -104,14 +150,30 @@ def _conversation(album: Album) -> None:
     album.page.locator(".list").evaluate("list => { list.scrollTop = 0; }")
     expect(album.page.locator(".beginning, .list-note").first).to_be_in_viewport()
     album.take("conversation")
+    diff = album.page.locator(".diff-box").first
+    album.page.locator(".tool summary").filter(has_text="greet").nth(2).click()
+    expect(diff).to_be_visible()
+    diff.scroll_into_view_if_needed()
+    album.take("diff")
     album.page.locator(".composer-field").fill("@")
     album.page.locator(".composer-field").press("End")
     album.take("composer")
     album.page.locator(".composer-field").fill("")
-    album.go(f"#/c/{album.channel('design')}", ".composer-field")
-    album.take("empty-channel")
     album.go(f"#/c/{album.channel('alice')}", ".plan")
     album.take("direct")
+
+
+def _states(album: Album) -> None:
+    """What a conversation says when it is empty, waits, was stopped, or lost its agent."""
+    for name, ready in (
+        ("ideas", ".composer-field"),
+        ("design", ".list .link, .list .button"),
+        ("outage", ".agent-error"),
+        ("stopped", ".end .link"),
+        ("queue", ".turn"),
+    ):
+        album.go(f"#/c/{album.channel(name)}", ready)
+        album.take(f"channel-{name}")
 
 
 def _welcome(album: Album) -> None:
@@ -121,15 +183,20 @@ def _welcome(album: Album) -> None:
 
 def _agents(album: Album) -> None:
     album.go(f"#/c/{album.channel('review')}", ".ask")
-    album.page.get_by_role("button", name="Agents").last.click()
-    if album.page.locator(".pane .pane-tab").count():
-        album.page.locator(".pane-tab").last.click()
+    album.command("members.open")
+    expect(album.page.locator(".members")).to_be_visible()
+    album.take("members")
+    album.press("channel.renameDo")
+    album.dialog("rename")
+    album.press("channel.deleteDo")
+    album.dialog("delete")
+    album.page.locator(".pane-tab").last.click()
     expect(album.page.locator(".agent").first).to_be_visible()
     album.take("agents")
-    album.page.get_by_role("button", name="Logs of Dan").click()
+    album.press("agent.logs", agent="Dan")
     expect(album.page.locator(".logs")).to_be_visible()
     album.take("logs")
-    album.page.get_by_role("button", name="Close").last.click()
+    album.press("pane.close")
 
 
 def _dialogs(album: Album) -> None:
@@ -137,9 +204,14 @@ def _dialogs(album: Album) -> None:
     for name, keys in (("switcher", "Control+k"), ("keys", "?")):
         album.page.locator(".list").focus()
         album.page.keyboard.press(keys)
-        expect(album.page.get_by_role("dialog")).to_be_visible()
-        album.take(f"dialog-{name}")
-        album.page.keyboard.press("Escape")
+        album.dialog(name)
+    album.command("channel.create")
+    album.dialog("create")
+    album.go("#/", ".sidebar")
+    album.page.locator(".sidebar button").filter(
+        has_text=album.said("sidebar.waiting", count=1)
+    ).first.click()
+    album.dialog("permissions")
 
 
 def _settings(album: Album) -> None:
@@ -160,11 +232,11 @@ def _settings(album: Album) -> None:
     text = album.instance.config.read_text()
     album.instance.config.write_text(f"{text}# written by another program\n")
     expect(album.page.locator(".settings-conflict")).to_be_visible()
-    album.page.get_by_role("button", name="Compare").click()
+    album.press("settings.compare")
     album.take("settings-conflict")
-    album.page.get_by_role("button", name="Reload").click()
+    album.press("settings.reload")
     album.instance.config.write_text(text)
-    album.page.get_by_role("button", name="Choose a file").click()
+    album.press("settings.choose")
     expect(album.page.locator(".folder-list .row").first).to_be_visible()
     album.take("settings-file-dialog")
     album.page.locator(".folder-list .row").filter(has_text=".yaml").first.click()
@@ -174,7 +246,7 @@ def _settings(album: Album) -> None:
 
 def _bus(album: Album) -> None:
     album.go("#/bus", ".event")
-    expect(album.page.locator(".bus-components").get_by_text("ago").first).to_be_visible()
+    expect(album.page.locator(".bus-components tbody tr")).to_have_count(6)
     album.take("bus")
     album.page.locator(".event").last.click()
     album.take("bus-event")
@@ -194,7 +266,7 @@ def _errors(album: Album) -> None:
     text = album.instance.config.read_text()
     album.instance.config.write_text(f"{text}  - name: bob\n")
     album.go(f"#/c/{album.channel('design')}", ".strip-bad")
-    album.page.get_by_role("button", name="Show", exact=True).click()
+    album.press("config.show")
     album.take("config-invalid")
     album.instance.config.write_text(text)
     expect(album.page.locator(".strip-bad")).to_have_count(0)
@@ -203,6 +275,13 @@ def _errors(album: Album) -> None:
     album.take("component-down")
     album.instance.supervisor.start("history")
     expect(album.page.locator(".strip-bad")).to_have_count(0)
+    album.command("members.open")
+    album.instance.supervisor.stop("router")
+    expect(album.page.locator(".strip-bad")).to_be_visible()
+    album.take("router-down")
+    album.instance.supervisor.start("router")
+    expect(album.page.locator(".strip-bad")).to_have_count(0)
+    album.press("pane.close")
 
 
 def _outside(album: Album) -> None:
@@ -210,6 +289,7 @@ def _outside(album: Album) -> None:
     context = album.browser.new_context(
         viewport={"width": album.width, "height": WIDTHS[album.width]},
         color_scheme="dark" if album.theme == "dark" else "light",
+        locale=album.language,
     )
     page, album.page = album.page, context.new_page()
     album.page.goto(album.instance.address)
@@ -228,6 +308,7 @@ def _outside(album: Album) -> None:
 SHOTS: dict[str, Shot] = {
     "welcome": _welcome,
     "conversation": _conversation,
+    "states": _states,
     "agents": _agents,
     "dialogs": _dialogs,
     "settings": _settings,
@@ -251,14 +332,16 @@ def main() -> None:
         instance.up()
         prepare(instance)
         browser = started.chromium.launch(executable_path=found, args=list(FLAGS))
-        for theme in asked.theme:
-            instance.config.write_text(f"theme: {theme}\n{CONFIG}")
-            for width in asked.width:
-                album = Album(browser, instance, asked.into, theme)
-                album.open(width)
-                for name in asked.only:
-                    SHOTS[name](album)
-                album.close()
+        for look in LOOKS:
+            language, theme, width = look
+            if theme not in asked.theme or width not in asked.width:
+                continue
+            instance.config.write_text(f"theme: {theme}\nlanguage: {language}\n{CONFIG}")
+            album = Album(browser, instance, asked.into, look)
+            album.open()
+            for name in asked.only:
+                SHOTS[name](album)
+            album.close()
         browser.close()
     print(f"{len(list(asked.into.glob('*.png')))} pictures in {asked.into}")
 
