@@ -18,7 +18,14 @@ from sk_agents import frames
 from sk_agents.filling import UnfillableError, filled
 from sk_agents.framing import Framer, Line
 from sk_agents.logbook import Entry, Logbook
-from sk_agents.process import Place, Processes, StartFailedError, holder_failed, start_failed
+from sk_agents.process import (
+    Place,
+    Processes,
+    StartFailedError,
+    holder_failed,
+    not_started,
+    start_failed,
+)
 from sk_agents.publishing import Publisher
 from sk_agents.received import Received
 from sk_agents.telling import Telling
@@ -160,8 +167,11 @@ class Life:
         kept = self._place.definition
         if digest is not None:
             self._definition = self._processes.definition(digest) | {"digest": digest}
-            kept.touch(mode=0o600)
-            kept.write_text(json.dumps(self._definition), encoding="utf-8")
+            try:
+                kept.touch(mode=0o600)
+                kept.write_text(json.dumps(self._definition), encoding="utf-8")
+            except OSError as error:
+                raise StartFailedError(not_started(error)) from error
         else:
             with contextlib.suppress(FileNotFoundError):
                 self._definition = json.loads(kept.read_text(encoding="utf-8"))

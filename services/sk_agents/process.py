@@ -79,19 +79,17 @@ class Processes:
         """The definition of that digest.
 
         Raises:
-            StartFailedError: there is no such file.
+            StartFailedError: there is no such file, or it can't be read now.
         """
         path = self._instance.definitions / f"{digest}.json"
         try:
             made: dict[str, Any] = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise StartFailedError(
-                problem(
-                    "definition-missing",
-                    "The definition of this agent is not in {path}; save the configuration again.",
-                    path=str(path),
-                )
-            ) from error
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError):
+                raise StartFailedError(not_started(error)) from error
+            raise StartFailedError(_definition_missing(path)) from error
+        except ValueError as error:
+            raise StartFailedError(_definition_missing(path)) from error
         return made
 
     async def description(self, definition: dict[str, Any]) -> bytes:
@@ -128,6 +126,11 @@ class Processes:
                 if not await self._start(place, description):
                     # Another holds it, and isn't listening yet or no more.
                     await asyncio.sleep(_PAUSE)
+            except OSError as error:
+                # No descriptors. Where there may be a holder already, its agent lives all the same.
+                if not description or place.folder.exists():
+                    raise
+                raise StartFailedError(not_started(error)) from error
         raise StartFailedError(holder_failed(place))
 
     async def _start(self, place: Place, description: bytes) -> bool:
@@ -137,7 +140,10 @@ class Processes:
             StartFailedError: it ended, and why.
         """
         place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        ready, said = os.pipe()
+        try:
+            ready, said = os.pipe()
+        except OSError as error:
+            raise StartFailedError(not_started(error)) from error
         try:
             with tempfile.TemporaryFile(dir=self._instance.run) as told:
                 told.write(description)
@@ -151,7 +157,7 @@ class Processes:
                 )
         except OSError as error:
             os.close(ready)
-            raise StartFailedError(_not_started(error.errno or 0)) from error
+            raise StartFailedError(not_started(error)) from error
         finally:
             os.close(said)
         self._children.append(child)
@@ -257,11 +263,20 @@ def start_failed(step: str, number: int, definition: dict[str, Any]) -> Problem:
         return cwd_unusable(definition.get("cwd", ""), number)
     if step == "exec":
         return not_executable(definition.get("command", ""), os.strerror(number))
-    return _not_started(number)
+    return not_started(OSError(number, ""))
 
 
-def _not_started(number: int) -> Problem:
-    return problem("not-started", "The system started no process: {why}.", why=os.strerror(number))
+def not_started(error: OSError) -> Problem:
+    why = os.strerror(error.errno or 0)
+    return problem("not-started", "The system started no process: {why}.", why=why)
+
+
+def _definition_missing(path: Path) -> Problem:
+    return problem(
+        "definition-missing",
+        "The definition of this agent is not in {path}; save the configuration again.",
+        path=str(path),
+    )
 
 
 def holder_failed(place: Place) -> Problem:
