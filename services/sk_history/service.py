@@ -127,7 +127,7 @@ async def _write(
         items = [await waiting.get()]
         while len(items) < _TOGETHER and not waiting.empty():
             items.append(waiting.get_nowait())
-        cursor = fold.cursor
+        cursor, dropped = fold.cursor, fold.dropped
         for item in items:
             if isinstance(item, Resync):
                 cursor = _resynchronised(service, fold, item)
@@ -140,7 +140,7 @@ async def _write(
         service.advance(cursor.seq)
         async with signals.moved:
             signals.moved.notify_all()
-        if fold.dropped:
+        if fold.dropped != dropped:
             signals.deleted.set()
 
 

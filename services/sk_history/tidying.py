@@ -39,18 +39,24 @@ class Tidying:
 
     async def run(self) -> None:
         """Tidy whenever there is reason to, for ever."""
+        rewritten: set[ChannelId] = set()
         while True:
             self._deleted.clear()
             dropped = self._fold.dropped
-            if dropped:
+            if not rewritten.issuperset(dropped):
                 await self._rewrite(dropped)
+                rewritten.update(dropped)
             try:
                 waits = await self._sweep(deleted=bool(dropped))
             except DamagedError as error:
                 # Who can't read what is named removes nothing.
                 self._service.log.error("no blobs are removed: %s", error)  # noqa: TRY400
                 waits = False
-            if not self._fold.dropped:
+            if not waits:
+                # Up to here a process that is killed does it all once more.
+                self._fold.compacted(dropped)
+                rewritten.difference_update(dropped)
+            if rewritten.issuperset(self._fold.dropped):
                 await self._until_deleted(sweep.gone_for() + 1 if waits else _EVERY)
 
     async def _rewrite(self, dropped: tuple[ChannelId, ...]) -> None:
@@ -64,7 +70,6 @@ class Tidying:
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LATER)
             floor = await self._service.bus.prune()
-        self._fold.compacted(dropped)
         self._service.log.info("%d deleted channels are out of all files", len(dropped))
 
     async def _sweep(self, *, deleted: bool) -> bool:
