@@ -59,7 +59,9 @@ def playwright() -> Iterator[Playwright]:
 def browser(playwright: Playwright) -> Iterator[Browser]:
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     try:
-        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        started = playwright.chromium.launch(
+            executable_path=found, args=list(FLAGS), timeout=PATIENCE
+        )
     except Error as error:
         pytest.skip(f"no Chromium: install it, or run `playwright install chromium` ({error})")
     yield started

@@ -1,6 +1,7 @@
 """The page as a person sees it: by roles and names, never by classes."""
 
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -15,7 +16,9 @@ PATIENCE = 1000 * patience.PATIENCE  # Playwright counts milliseconds
 expect.set_options(timeout=PATIENCE)
 
 # What the browser itself says while the gateway is away; the page says "reconnecting".
-_EXPECTED = re.compile(r"WebSocket connection to .* failed|ERR_CONNECTION_REFUSED")
+_EXPECTED = re.compile(
+    r"WebSocket connection to .* failed|net::ERR_(CONNECTION_\w+|EMPTY_RESPONSE)\b"
+)
 
 
 class Screen:
@@ -102,6 +105,8 @@ class Screen:
 
     def talk_to(self, title: str) -> None:
         self.sidebar.get_by_role("listitem").filter(has_text=title).get_by_role("button").click()
+        # Not those of where one comes from.
+        expect(self.page.get_by_role("heading", name=title).first).to_be_visible(timeout=PATIENCE)
         expect(self.composer).to_be_visible(timeout=PATIENCE)
         # Its messages are there, too: before that, they can't be counted.
         expect(self.log).to_be_visible(timeout=PATIENCE)
@@ -130,13 +135,21 @@ class Screen:
                 return
         raise AssertionError(f"G {letter.upper()} leads nowhere")
 
+    def until(self, there: Locator, act: Callable[[], object]) -> None:
+        """Do this until that is there."""
+        deadline = time.monotonic() + patience.PATIENCE
+        while there.count() == 0:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{there} doesn't come")
+            act()
+
     def send(self, text: str) -> None:
         """Send a message and wait until it stands in the conversation."""
         before = self.own.count()
         self.composer.fill(text)
         self.composer.press("Enter")
         # By the person's own: of others there may be more at any time.
-        expect(self.own).to_have_count(before + 1, timeout=PATIENCE)
+        expect(self.own.nth(before)).to_be_visible(timeout=PATIENCE)
 
     def answer(self, option: str) -> None:
         """Click an option until the card is gone: just after it appeared it ignores clicks."""

@@ -9,12 +9,12 @@ from tests.support.patience import PATIENCE
 _whole: WeakKeyDictionary[TestInstance, dict[str, int]] = WeakKeyDictionary()
 
 
-def await_whole(instance: TestInstance, *, gone: int = -1) -> None:
-    """Wait until every component runs, and the process that was killed is gone."""
+def await_whole(instance: TestInstance, *gone: int) -> None:
+    """Wait until every component runs, and the processes that were killed are ``gone``."""
     deadline = time.monotonic() + PATIENCE
-    while (pids := instance.pids()) != _whole.get(instance) or gone in pids.values():
+    while (pids := instance.pids()) != _whole.get(instance) or {*gone} & {*pids.values()}:
         said = instance.cli("status", check=False)
-        if said.returncode == 0 and instance.pids() == pids and gone not in pids.values():
+        if said.returncode == 0 and instance.pids() == pids and not {*gone} & {*pids.values()}:
             _whole[instance] = pids
         elif time.monotonic() > deadline:
             raise AssertionError(f"not all of it runs again\n{said.stdout}\n{instance.logs()}")

@@ -125,6 +125,7 @@ def test_two_tabs_and_the_command_line_agree(
     other.open()
     other.row("agreed").click()
     instance.cli("send", "agreed", "think", "--wait")
+    expect(other.messages.filter(has_text="I thought about it first")).to_have_count(1)
     other.send("long 300")
     for tab in (screen, other):
         tab.await_words(300)

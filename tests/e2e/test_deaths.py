@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from sk_demo.scenes import long_text
 from tests.e2e.screen import PATIENCE, Screen
+from tests.e2e.steady import await_whole
 from tests.support.instance import TestInstance
 
 pytestmark = [pytest.mark.process, pytest.mark.browser]
@@ -27,23 +28,20 @@ def test_the_answer_ends_whole_without_a_reload(screen: Screen, victims: list[st
     screen.page.evaluate("window.sameDocument = true")
     screen.send("long 600")
     screen.await_words(60)
-    pids = screen.instance.pids()
-    for name in victims:
-        screen.instance.kill(name, signal.SIGKILL)
+    killed = [screen.instance.kill(name, signal.SIGKILL) for name in victims]
     screen.await_words(600)
     screen.await_end()
     assert screen.words() == long_text(600).split()
     assert screen.page.evaluate("window.sameDocument") is True
-    after = screen.instance.pids()
-    assert all(after[name] != pids[name] for name in victims)
+    await_whole(screen.instance, *killed)
 
 
 def test_a_question_outlives_the_death_of_everything(screen: Screen) -> None:
     screen.talk_to("Slow Poke")
     screen.send("permission")
     expect(screen.question).to_be_visible(timeout=PATIENCE)
-    for name in COMPONENTS:
-        screen.instance.kill(name, signal.SIGKILL)
+    killed = [screen.instance.kill(name, signal.SIGKILL) for name in COMPONENTS]
+    await_whole(screen.instance, *killed)
     expect(screen.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
     expect(screen.question).to_have_count(1)
     screen.answer("Allow once")
@@ -73,9 +71,10 @@ def test_at_each_random_kill_the_page_ends_with_the_text_of_the_history(
             screen.send(f"long {WORDS}")
             screen.messages.nth(answers).wait_for()
             screen.await_words(chance.randrange(2, WORDS - 50))
-            instance.kill(victim, signal.SIGKILL)
+            killed = instance.kill(victim, signal.SIGKILL)
             screen.await_words(WORDS)
             screen.await_end()
+            await_whole(instance, killed)
             last = instance.lines("channels", "messages", f"random-{victim}", "-n", "1")[-1]
             kept = "".join(part["text"] for part in last["parts"] if part["type"] == "text")
             assert screen.words() == kept.split() == long_text(WORDS).split(), f"{victim}: {kill}"

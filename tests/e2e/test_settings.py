@@ -115,7 +115,7 @@ def test_what_was_typed_outlives_a_reload_and_the_gateway(screen: Screen, editor
     killed = screen.instance.kill("gateway")
     screen.page.keyboard.type("# nor this\n")
     # The page may not have noticed yet that it was away.
-    await_whole(screen.instance, gone=killed)
+    await_whole(screen.instance, killed)
     expect(screen.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
     screen.page.reload()
     expect(editor).to_contain_text("# not yet saved", timeout=PATIENCE)
