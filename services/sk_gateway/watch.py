@@ -73,7 +73,9 @@ class Watch:
                 return Verdict(say=self._changed("down", 0, wall), restart=True)
             return Verdict()
         self._reported = mono
-        if mono - max(report.heard, self._counted_from) >= SILENCE:
+        # One that starts imports, and one that is degraded may be making its pause before it ends.
+        patience = SILENCE if report.state == "running" else START
+        if mono - max(report.heard, self._counted_from) >= patience:
             self._counted_from = mono
             return Verdict(say=self._changed("hung", report.pid, wall), restart=True)
         if report.heard < self._counted_from and self.known.state == "hung":

@@ -1,5 +1,7 @@
 """What the gateway says of sk-config, and when it has it restarted."""
 
+import pytest
+
 from sk_bus.contract import Heartbeat, Report
 from sk_gateway.watch import SILENCE, START, Known, Watch, known_from
 
@@ -48,6 +50,13 @@ def test_ten_seconds_of_silence_are_hung_and_ask_for_one_restart() -> None:
     (hung,) = beats(watch, beat(7, heard=0), 1000, SILENCE + 5000)
     assert hung.say.state == "hung"
     assert hung.restart
+
+
+@pytest.mark.parametrize("state", ["starting", "degraded"])
+def test_one_that_has_only_begun_to_speak_gets_the_time_of_a_start(state: str) -> None:
+    watch = Watch(Known())
+    assert len(beats(watch, beat(7, heard=0, state=state), 0, START)) == 1  # what it is
+    assert watch.heard(beat(7, heard=0, state=state), START, WALL).restart
 
 
 def test_a_bus_that_begins_knows_nobody_and_that_kills_nobody() -> None:
