@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from tests.chaos.broken import BROKEN
 from tests.chaos.checks import Verdict
 from tests.chaos.run import PROGRAMS, Plan, judgement
 
@@ -15,7 +16,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--agent", choices=sorted(PROGRAMS), default="demo")
-    parser.add_argument("--without", choices=("cas", "replay"), default="")
+    parser.add_argument("--without", choices=("cas", "replay", *BROKEN), default="")
     parser.add_argument("--dump", type=Path, help="a file for all that was seen")
     arguments = parser.parse_args()
     verdict = judgement(

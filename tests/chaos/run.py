@@ -13,6 +13,7 @@ from sk_bus.client import BusClient, connect
 from sk_bus.codec import plain
 from sk_bus.model import ChannelId, Cursor
 from sk_bus.queries import Conversation, Older
+from tests.chaos.broken import BROKEN, scripts
 from tests.chaos.checks import Verdict, judged
 from tests.chaos.evidence import Event, Evidence, Witness, is_public
 from tests.chaos.killer import Killer
@@ -33,9 +34,16 @@ SMALL = {
 }
 
 
+# A history that doubles keeps nobody waiting.
+_IN_VAIN = {"cas": 6.0, "replay": 6.0, "memory": 10.0}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run is to be. ``without`` switches a promise off: ``cas`` or ``replay``.
+    """What a run is to be. ``without`` switches a promise off.
+
+    ``cas`` and ``replay`` are switched off in the product itself, ``memory`` and ``once`` by a
+    service of ours (`broken`).
 
     ``dump`` is a file for the evidence (a pickle), for whoever wants to look at it.
     """
@@ -49,14 +57,15 @@ class Plan:
     @property
     def patience(self) -> float:
         """Seconds after which something is said to wait in vain: without a promise, it may."""
-        return 6.0 if self.without else 90.0
+        return _IN_VAIN.get(self.without, 90.0)
 
     @property
     def environment(self) -> dict[str, str]:
         """What every process of the instance is told."""
         bounds = SMALL | ({"lose-acks": 40} if self.without == "cas" else {})
         told = {"SK_TUNE": ",".join(f"{name}={value}" for name, value in bounds.items())}
-        return told | ({"SK_FAIL": f"no_{self.without}"} if self.without else {})
+        in_itself = self.without and self.without not in BROKEN
+        return told | ({"SK_FAIL": f"no_{self.without}"} if in_itself else {})
 
 
 PROGRAMS = {
@@ -101,6 +110,8 @@ def judgement(plan: Plan) -> Verdict:
         records = instance.directory / "records"
         records.mkdir()
         instance.config.write_text(_configuration(plan.agent, records))
+        if plan.without in BROKEN:
+            instance.environment["SK_BIN"] = str(scripts(instance, plan.without))
         evidence = Evidence(data=instance.data)
         instance.up()
         asyncio.run(_lived(instance, evidence, plan))

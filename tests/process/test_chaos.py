@@ -1,4 +1,4 @@
-"""A short chaos run, and two with a promise switched off, which the checker must notice."""
+"""A short chaos run, and four with a promise switched off, which the checker must notice."""
 
 import pytest
 
@@ -26,3 +26,17 @@ def test_without_compare_and_append_the_checker_sees_things_doubled() -> None:
 
 def test_without_replay_the_checker_sees_things_lost() -> None:
     assert any(judgement(Plan(seed=n, seconds=s, without="replay")).lost for n, s in LONGER)
+
+
+def test_without_its_memory_the_router_leaves_messages_without_an_end() -> None:
+    def noticed(seed: int, seconds: float) -> bool:
+        verdict = judgement(Plan(seed=seed, seconds=seconds, without="memory"))
+        endless = any("never ended" in one or "still waits" in one for one in verdict.problems)
+        return endless and "router" in verdict.kills
+
+    assert any(noticed(seed, seconds) for seed, seconds in LONGER)
+
+
+def test_a_history_that_keeps_things_twice_is_found_out() -> None:
+    problems = judgement(Plan(seed=1, seconds=3, without="once")).problems
+    assert any(one.startswith("the history has m") for one in problems), problems
