@@ -21,7 +21,6 @@ help:
 	@echo 'make gen              generate the files that come from the vocabulary'
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
 	@echo 'make chaos-page       the same before an open page: KILLS=50 of each, SEED=1'
-	@echo 'make chaos-page       the same before an open page: KILLS=50 SEED=1'
 	@echo 'make fuzz SECONDS=600 try to break each parser for so long (ONLY="bus frames": one of them)'
 	@echo 'make soak MINUTES=60  steady work for so long: do memory, descriptors and disk stay the same?'
 	@echo 'make bench            measure, each figure beside its yardstick'

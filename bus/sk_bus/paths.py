@@ -167,7 +167,10 @@ def private(directory: Path) -> Path:
     Raises:
         PathsError: it belongs to somebody else, or is no directory.
     """
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # One by one: parents that mkdir makes by itself get the mode of anybody's folder.
+    for folder in (*reversed(directory.parents), directory):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
     info = directory.lstat()
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
         raise PathsError(

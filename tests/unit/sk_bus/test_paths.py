@@ -23,6 +23,18 @@ def test_directories_are_private() -> None:
         assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
 
+def test_no_folder_above_them_is_open_to_others_whatever_the_mask(homes: Path) -> None:
+    mask = os.umask(0)
+    try:
+        made = paths.instance("one")
+    finally:
+        os.umask(mask)
+    for directory in (made.logs, made.definitions):
+        for folder in directory.parents:
+            if folder != homes and folder.is_relative_to(homes):
+                assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
+
+
 def test_a_long_run_directory_is_replaced_by_a_short_private_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

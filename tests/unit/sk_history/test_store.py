@@ -122,6 +122,14 @@ def test_what_was_written_is_there_when_opened_again(tmp_path: Path) -> None:
     assert RocksStore(tmp_path / "history").get(b"c") == b"C"
 
 
+def test_the_log_of_the_database_is_bounded(tmp_path: Path) -> None:
+    store = RocksStore(tmp_path / "history")
+    store.close()
+    (options,) = (tmp_path / "history").glob("OPTIONS-*")
+    assert "max_log_file_size=1048576" in options.read_text()
+    assert "keep_log_file_num=2" in options.read_text()
+
+
 def test_a_folder_in_use_is_refused_by_name(tmp_path: Path) -> None:
     held = RocksStore(tmp_path / "history")
     with pytest.raises(StoreError, match="history can't be opened"):
