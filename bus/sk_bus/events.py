@@ -159,6 +159,15 @@ class PermissionResolved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesImported:
+    """An import put so many messages among those of a channel: ask for its conversation anew."""
+
+    type: Literal["messages:imported"] = "messages:imported"
+    channel: ChannelId
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageChanged:
     """An agent said how full its context window is."""
 
@@ -211,6 +220,7 @@ PublicEvent = (
     | PermissionRequested
     | PermissionResolved
     | UsageChanged
+    | MessagesImported
     | CommandsChanged
     | ComponentStateChanged
     | CommandResult

@@ -1,13 +1,15 @@
 """Bringing an export into the history while it runs: first the whole file is read, then it is kept.
 
 So a file with a fault changes nothing. Messages are stored here, in batches between those of the
-log; then the router is told of the channels that are new to it, and shows them. A process that is
+log; then the router is told of the channels that are new to it, and shows them, and everybody of
+those that have more messages now. A process that is
 killed on the way leaves messages that nobody sees yet: the same import again finds and shows them.
 """
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -16,9 +18,11 @@ from sk_bus import service as harness
 from sk_bus.blobs import BlobStore
 from sk_bus.codec import plain
 from sk_bus.errors import RefusedError, problem
+from sk_bus.events import MessagesImported
 from sk_bus.internal import HistoryImported, HistoryPast
 from sk_bus.model import Channel
 from sk_bus.queries import Imported
+from sk_bus.vocabulary import Event
 from sk_bus.wire import packed
 from sk_history import records, restoring
 from sk_history.fold import Fold
@@ -27,6 +31,7 @@ from sk_history.store import Put, Store, Write
 
 _BATCH = 1_000_000  # bytes of rows in one write
 _EVENT = 150_000  # bytes of what is told of channels in one event
+_TOLD_AT_ONCE = 500
 _SHOWN_WITHIN = 60.0
 
 
@@ -77,7 +82,8 @@ class Intake:
 
     async def _bring(self, path: Path) -> Imported:
         channels: list[Channel] = []
-        messages = kept = 0
+        new_in: Counter[str] = Counter()
+        kept = 0
         here = set(self._fold.channels)
         batches = _batches(path, self._blobs)
         while True:
@@ -90,15 +96,20 @@ class Intake:
             stored = [one for one in batch if isinstance(one, Stored) and one.channel not in gone]
             new = [one for one in stored if self._store.get(one.key) is None]
             self._store.write(write for one in new for write in _writes(one))
-            messages += len(new)
+            new_in.update(one.channel for one in new)
             kept += len(stored) - len(new)
         await asyncio.to_thread(self._store.sync)
         unknown = [one for one in channels if one.id not in here | self._fold.channels.keys()]
         await self._tell(unknown)
+        # Who has one of the other channels before them sees no message come.
+        there = here & self._fold.channels.keys()
+        more = sorted(there & new_in.keys())
+        await self._say([[MessagesImported(channel=id_, count=new_in[id_]) for id_ in more]])
         # The index has been waiting for the channels to be there.
         self._fold.fresh.update(one.id for one in channels)
         async with self._moved:
             self._moved.notify_all()
+        messages = new_in.total()
         self._service.log.info("imported %d channels, %d messages", len(unknown), messages)
         return Imported(channels=len(unknown), messages=messages, kept=kept)
 
@@ -106,13 +117,7 @@ class Intake:
         """Tell the router of channels that it doesn't know, and wait until it has taken them in."""
         if not channels:
             return
-        producer = await self._service.bus.producer("history")
-        async with asyncio.TaskGroup() as tasks:
-            sending = tasks.create_task(producer.run())
-            for event in self._said(self._named(channels)):
-                producer.put([event], producer.position)
-            await producer.drained()
-            sending.cancel()
+        await self._say([event] for event in self._said(self._named(channels)))
         wanted = {channel.id for channel in channels}
         try:
             async with asyncio.timeout(_SHOWN_WITHIN), self._moved:
@@ -125,6 +130,17 @@ class Intake:
                     "import the file again in a while.",
                 )
             ) from error
+
+    async def _say(self, batches: Iterable[list[Event]]) -> None:
+        """Publish, and wait until it stands in the log."""
+        producer = await self._service.bus.producer("history")
+        async with asyncio.TaskGroup() as tasks:
+            sending = tasks.create_task(producer.run())
+            for events in batches:
+                for first in range(0, len(events), _TOLD_AT_ONCE):
+                    producer.put(events[first : first + _TOLD_AT_ONCE], producer.position)
+            await producer.drained()
+            sending.cancel()
 
     def _named(self, channels: list[Channel]) -> list[Channel]:
         """The channels under names that are free; a second direct conversation gets a name too."""

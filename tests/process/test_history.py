@@ -12,9 +12,10 @@ import pytest
 
 from sk_bus import ids
 from sk_bus.blobs import BlobStore
+from sk_bus.codec import plain
 from sk_bus.contract import Bus
 from sk_bus.errors import RefusedError
-from sk_bus.events import ChannelsChanged, MessageDelta, MessageUpdated
+from sk_bus.events import ChannelsChanged, MessageDelta, MessagesImported, MessageUpdated
 from sk_bus.internal import HistoryImported, HistoryRestored
 from sk_bus.model import AgentName, Channel, Cursor, Message, Role, TextPart
 from sk_bus.queries import (
@@ -211,6 +212,18 @@ async def exported(bus: Bus, form: Any = "jsonl") -> str:
     return text
 
 
+async def told_of_imports(bus: Bus) -> list[MessagesImported]:
+    """What everybody has heard of messages that came by an import."""
+    hello = await bus.hello()
+    told: list[MessagesImported] = []
+    async for item in bus.follow(Cursor(epoch=hello.epoch, seq=0)):
+        if isinstance(item, Batch):
+            told += [one for _, one in item.events() if isinstance(one, MessagesImported)]
+            if item.last >= hello.head:
+                break
+    return told
+
+
 async def taking_in_imports(bus: Bus, router: Router, channels: list[Channel]) -> None:
     """What a router does about imports, beside a live answer."""
     follow = bus.follow(Cursor(epoch=(await bus.hello()).epoch, seq=0))
@@ -251,6 +264,13 @@ def test_an_export_brought_in_elsewhere_is_exported_from_there_as_the_same_bytes
             texts.append(await exported(bus))
             again = await bus.query(Import(path=str(path)), timeout=PATIENCE)
             assert again.value == Imported(channels=0, messages=0, kept=390)
+            assert await told_of_imports(bus) == []
+            later = said(500, "later").message
+            path.write_text(texts[0] + lines.message_line(plain(later), str), encoding="utf-8")
+            more = await bus.query(Import(path=str(path)), timeout=PATIENCE)
+            assert more.value == Imported(channels=0, messages=1, kept=390)
+            assert await told_of_imports(bus) == [MessagesImported(channel=HERE, count=1)]
+            assert (await conversation(bus)).messages[-1] == later
             view = (await bus.query(Conversation(channel=other.id))).value
             assert view.messages[-1].rev == 199
             hits = (await bus.query(Search(text="big"))).value.hits

@@ -110,6 +110,15 @@ describe("a growing message", () => {
     expect(words(twice.reduce(fold, opening()))).toBe("Hello, wörld 👋\n\nand more");
   });
 
+  it("is asked for anew once an import put messages into it, and shows what it had meanwhile", () => {
+    const before = opening(10, [message(5)]);
+    const world = fold(before, event(11, "messages:imported", { channel: CHANNEL, count: 3 }));
+    expect(world.conversations[CHANNEL]?.stale).toBe(true);
+    expect(world.conversations[CHANNEL]?.value).toBe(before.conversations[CHANNEL]?.value);
+    const old = fold(before, event(9, "messages:imported", { channel: CHANNEL, count: 3 }));
+    expect(old.conversations[CHANNEL]?.stale).toBe(false);
+  });
+
   it("is stale, and unchanged, once a delta is missing", () => {
     const world = [begun(10), delta(11, 1, "a"), delta(13, 3, "c"), delta(14, 4, "d")].reduce(
       fold,

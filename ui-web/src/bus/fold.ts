@@ -95,6 +95,16 @@ function applied(world: World, event: PageEvent): World {
         usage: { ...state.usage, [agent]: usage },
       }));
     }
+    case "messages:imported": {
+      const { channel } = event.data;
+      const slice = world.conversations[channel];
+      if (slice === undefined || seq <= slice.asOf) return world;
+      // Where they belong only the history knows: it is asked again.
+      return {
+        ...world,
+        conversations: { ...world.conversations, [channel]: { ...slice, stale: true } },
+      };
+    }
     case "component:state": {
       const { component } = event.data;
       const components = change(world.components, seq, (all) =>

@@ -490,6 +490,13 @@ export interface UsageChanged {
   usage: Usage;
 }
 
+/** An import put so many messages among those of a channel: ask for its conversation anew. */
+export interface MessagesImported {
+  type: "messages:imported";
+  channel: ChannelId;
+  count: number;
+}
+
 /** An agent announced its slash commands. */
 export interface CommandsChanged {
   type: "commands:changed";
@@ -817,6 +824,7 @@ export type PublicEvent =
   | PermissionRequested
   | PermissionResolved
   | UsageChanged
+  | MessagesImported
   | CommandsChanged
   | ComponentStateChanged
   | CommandResult;
