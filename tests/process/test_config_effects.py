@@ -69,13 +69,13 @@ def test_the_file_is_edited_while_an_agent_answers(instance: TestInstance) -> No
             await one.until(lambda: configs(one)[-1].valid)
             await one.until(lambda: ended(one) == ["leaves"])
             await one.until(lambda: one.states["changes"].outdated)
-            shown = (await one.bus.query(ListAgents())).value
+            shown = await one.ask(ListAgents())
             assert [(agent.name, agent.title, agent.outdated) for agent in shown] == [
                 ("stays", "Still here", False),
                 ("talks", "The talker", False),
                 ("changes", "changes", True),
             ]
-            current: CurrentConfig = (await one.bus.query(Current())).value
+            current: CurrentConfig = await one.ask(Current())
             assert (current.theme, current.language) == ("light", "fr")
 
             # What a restart applies is applied; the answer went on all the while.

@@ -15,7 +15,6 @@ from sk_bus.model import AgentName, ChannelId, Message
 from sk_bus.queries import Commands, Conversation, Preview
 from tests.support.conversing import Person, person, text
 from tests.support.instance import TestInstance
-from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.process
 
@@ -149,7 +148,7 @@ def test_a_channel_is_deleted_in_mid_answer_and_its_agents_live(instance: TestIn
             deleted = await me.give(Delete, channel=room)
             assert deleted.ok, deleted.problem
             with pytest.raises(SidekicksError):
-                await me.bus.query(Conversation(channel=room), timeout=PATIENCE)
+                await me.ask(Conversation(channel=room))
             assert (await me.becomes("alice", "ready")).error is None
 
     asyncio.run(whole())
@@ -166,11 +165,8 @@ def test_commands_are_prepared_once_and_known_after_the_next_launch(
             assert done.ok, done.problem
             if done.value["opened"]:
                 await me.until(lambda: any(isinstance(one, CommandsChanged) for one in me.events))
-            head = (await me.bus.hello()).head  # the history is to have read what we have seen
-            commands = await me.bus.query(
-                Commands(agent=AgentName("carol")), after=head, timeout=PATIENCE
-            )
-            return done.value["opened"], [one.name for one in commands.value]
+            commands = await me.ask(Commands(agent=AgentName("carol")))
+            return done.value["opened"], [one.name for one in commands]
 
     opened, commands = asyncio.run(prepared("first launch"))
     assert (opened, "plan" in commands) == (["carol"], True)
@@ -188,7 +184,7 @@ def test_a_rule_of_the_file_answers_and_the_channel_says_so(instance: TestInstan
             assert me.asked == []
             (resolved,) = [one for one in me.events if isinstance(one, PermissionResolved)]
             assert (resolved.by, resolved.optionId) == ("rule", "reject-once")
-            kept = (await me.bus.query(Conversation(channel=room), timeout=PATIENCE)).value.messages
+            kept = (await me.ask(Conversation(channel=room))).messages
             (said,) = [one for one in kept if one.code == "permission-ruled"]
             assert said.error is not None
             assert "command: rm -r /demo/*" in said.error.message
@@ -201,7 +197,7 @@ def test_preview_names_those_who_then_answer(instance: TestInstance) -> None:
         async with person(instance.paths) as me:
             room = await channel(me, "previews")
             words = "@bob and @alice: long 3, @dan"
-            view = (await me.bus.query(Preview(channel=room, text=words), timeout=PATIENCE)).value
+            view = await me.ask(Preview(channel=room, text=words))
             assert [(one.agent, one.joins) for one in view.answering] == [
                 ("bob", True),
                 ("alice", True),

@@ -37,6 +37,7 @@ from sk_bus.model import (
     TextPart,
 )
 from sk_bus.paths import Instance
+from sk_bus.queries import AnyQuery
 from sk_bus.vocabulary import Event
 from sk_bus.wire import Batch
 from tests.support.patience import PATIENCE
@@ -52,6 +53,7 @@ class Person:
         self.events: list[Event] = []
         self.states: dict[str, AgentStateChanged] = {}
         self.asked: list[PermissionRequested] = []
+        self.seen = 0  # everything up to this seq
         self._messages: dict[str, Message] = {}
         self._turns: dict[str, TurnChanged] = {}
         self._grown: dict[str, list[str]] = {}
@@ -63,6 +65,7 @@ class Person:
             if isinstance(item, Batch):
                 for _, event in item.events():
                     self._see(event)
+            self.seen = item.last if isinstance(item, Batch) else item.head
             self._here.set()
             self._came.set()
 
@@ -95,8 +98,12 @@ class Person:
     # --- commands ---------------------------------------------------------------------------
 
     async def give(self, kind: Callable[..., AnyCommand], **fields: Any) -> CommandResult:
+        """Have it done; what it did has been seen when this returns."""
         id_ = CommandId(f"person-{os.getpid()}-{next(_ids)}")
-        return (await self.bus.command(kind(id=id_, **fields))).result
+        outcome = await self.bus.command(kind(id=id_, **fields))
+        # The answer and the log come by two ways, and either may be first.
+        await self.until(lambda: self.seen >= outcome.seq)
+        return outcome.result
 
     async def direct(self, agent: str) -> ChannelId:
         made = await self.give(Direct, agent=AgentName(agent))
@@ -127,6 +134,10 @@ class Person:
 
     async def permit(self, asked: PermissionRequested, option: str) -> CommandResult:
         return await self.give(AnswerPermission, permission=asked.id, optionId=option)
+
+    async def ask(self, query: AnyQuery) -> Any:
+        """The answer of who has read what we have seen."""
+        return (await self.bus.query(query, after=self.seen)).value
 
     # --- what is to be seen -----------------------------------------------------------------
 
