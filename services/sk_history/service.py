@@ -49,21 +49,25 @@ async def _history(service: harness.Service) -> None:
     roster = Roster(folder)
     if await lost(service, store):
         fold.apply(ChannelsChanged(channels=roster.read()))
-    # Nothing is answered up to here: who asks early finds the rows in the present epoch.
     cursor = _present(service, store, fold)
     roster.write(tuple(fold.channels.values()))
     service.advance(cursor.seq)
     blobs = BlobStore(Path(service.hello.directory))
     signals = _Signals()
-    answers.register(
-        service, store, fold, blobs, Intake(service, store, fold, blobs, signals.moved)
-    )
+    head = (await service.bus.hello()).head
+
+    async def answer() -> None:
+        await _caught_up(service, head, signals.moved)
+        intake = Intake(service, store, fold, blobs, signals.moved)
+        answers.register(service, store, fold, blobs, intake)
+
     await _announce(service, store, fold)
     waiting: asyncio.Queue[Batch | Resync] = asyncio.Queue(_WAITING)
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_read(service, cursor, waiting))
             tasks.create_task(_write(service, store, fold, waiting, signals))
+            tasks.create_task(answer())
             tasks.create_task(_enroll(fold, roster, signals.moved))
             tasks.create_task(_sync(service, store, fold))
             whole = answers.beginning(blobs)
@@ -104,6 +108,17 @@ async def _announce(service: harness.Service, store: Store, fold: Fold) -> None:
             sending.cancel()
         service.log.info("restored %d conversations in epoch %d", len(fold.channels), epoch)
     service.position = epoch
+
+
+async def _caught_up(service: harness.Service, head: int, moved: asyncio.Condition) -> None:
+    """Wait until everything is taken in that was said before we began, up to ``head``.
+
+    Nothing is answered before: whoever asks in the moment of a restart gets an answer that is late,
+    not one that is old, and finds the rows in the present epoch.
+    """
+    begin = service.hello.epoch  # where nothing has been said yet, the head stands here
+    async with moved:
+        await moved.wait_for(lambda: max(service.cursor, begin) >= head)
 
 
 async def _read(

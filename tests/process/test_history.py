@@ -96,6 +96,22 @@ def test_killed_under_load_it_loses_nothing_and_doubles_nothing() -> None:
     with_pair(test)
 
 
+def test_who_asks_while_it_starts_is_told_what_was_said_while_it_was_away() -> None:
+    async def test(pair: Pair, bus: Bus) -> None:
+        answer = begun(10)
+        async with Router(bus).speaking() as router:
+            head = await router.said(ChannelsChanged(channels=(CHANNEL,)), update(answer))
+            await conversation(bus, head)
+            for rev in range(1, 2001, 500):
+                pair.kill("history")
+                await router.said(*(piece(answer, rev + n) for n in range(500)))
+                pair.start("history")
+                (message,) = (await conversation(bus)).messages
+                assert message.rev == rev + 499
+
+    with_pair(test)
+
+
 def test_a_full_disk_ends_it_and_once_there_is_room_nothing_is_missing() -> None:
     async def test(pair: Pair, bus: Bus) -> None:
         answer = begun(10)
@@ -203,11 +219,11 @@ def said(seq: int, text: str) -> MessageUpdated:
     return update(replace(begun(seq), done=True, parts=(TextPart(text=text),)))
 
 
-async def exported(bus: Bus, form: Any = "jsonl") -> str:
-    page = (await bus.query(Export(format=form))).value
+async def exported(bus: Bus, *, after: int = 0) -> str:
+    page = (await bus.query(Export(format="jsonl"), after=after)).value
     text = page.text
     while page.next is not None:
-        page = (await bus.query(Export(format=form, after=page.next))).value
+        page = (await bus.query(Export(format="jsonl", after=page.next))).value
         text += page.text
     return text
 
@@ -261,7 +277,9 @@ def test_an_export_brought_in_elsewhere_is_exported_from_there_as_the_same_bytes
                 router.say(replace(piece(answering, rev), channel=other.id))
                 await asyncio.sleep(0)
             assert (await bringing).value == Imported(channels=1, messages=390, kept=0)
-            texts.append(await exported(bus))
+            await router.producer.drained()
+            head = (await bus.hello()).head
+            texts.append(await exported(bus, after=head))
             again = await bus.query(Import(path=str(path)), timeout=PATIENCE)
             assert again.value == Imported(channels=0, messages=0, kept=390)
             assert await told_of_imports(bus) == []
@@ -271,7 +289,7 @@ def test_an_export_brought_in_elsewhere_is_exported_from_there_as_the_same_bytes
             assert more.value == Imported(channels=0, messages=1, kept=390)
             assert await told_of_imports(bus) == [MessagesImported(channel=HERE, count=1)]
             assert (await conversation(bus)).messages[-1] == later
-            view = (await bus.query(Conversation(channel=other.id))).value
+            view = (await bus.query(Conversation(channel=other.id), after=head)).value
             assert view.messages[-1].rev == 199
             hits = (await bus.query(Search(text="big"))).value.hits
             assert [hit.messageId for hit in hits] == [ids.message_id(10)]
