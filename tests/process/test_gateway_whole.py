@@ -1,10 +1,8 @@
 """The gateway in a whole instance: restarts asked for by a page, and the watch over sk-config."""
 
 import signal
-import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 import pytest
 
@@ -31,16 +29,9 @@ def instance() -> Iterator[TestInstance]:
 
 @pytest.fixture
 def page(instance: TestInstance) -> Iterator[PageClient]:
-    wait(lambda: answers(instance))
+    instance.is_ready()
     with PageClient(instance.port, instance.token) as made:
         yield made
-
-
-def answers(instance: TestInstance) -> bool:
-    """Whether everything runs and the gateway takes connections."""
-    with suppress(OSError), socket.create_connection(("127.0.0.1", instance.port)):
-        return all(instance.pids().values())
-    return False
 
 
 def wait(true: Callable[[], bool], timeout: float = PATIENCE) -> None:
@@ -109,12 +100,12 @@ def test_an_answer_reaches_a_page_as_it_reaches_the_history(
     instance: TestInstance, page: PageClient
 ) -> None:
     channel = page.call("Direct", agent="demo")["value"]
-    sent = page.call("Send", channel=channel, text="long 400")
+    page.call("Send", channel=channel, text="long 400")
     page.until(lambda page: any(not turn["busy"] for turn in page.of("turn:changed")))
     streamed = "".join(
         delta["text"] for delta in page.of("message:delta") if delta["kind"] == "text"
     )
-    after = page.call("Conversation", channel=channel, after=sent["seq"])
+    after = page.call("Conversation", channel=channel, after=page.seq)
     (kept,) = [part["text"] for part in after["value"]["messages"][-1]["parts"]]
     assert streamed == kept
     assert len(kept.split()) == 400

@@ -1,8 +1,6 @@
 """The history of a whole Sidekicks: deleted without a trace, carried elsewhere, killed with all."""
 
 import json
-import os
-import signal
 import time
 import urllib.error
 import urllib.request
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sk_bus.queries import SERVICES
 from tests.support.instance import TestInstance, running
 from tests.support.patience import PATIENCE
 
@@ -85,8 +84,8 @@ def test_exported_imported_elsewhere_and_exported_again_the_bytes_are_the_same(
     instance: TestInstance,
 ) -> None:
     instance.cli("channels", "create", "travels", "--member", "demo")
-    instance.cli("send", "#travels", "hello")
-    instance.cli("send", "@demo", "hello")
+    instance.cli("send", "#travels", "hello", "--wait")
+    instance.cli("send", "@demo", "hello", "--wait")
     until(lambda: idle(instance), "everything is answered")
     for path, body in (("/export", None), ("/import", b"")):
         with pytest.raises(urllib.error.HTTPError, match="401"):
@@ -121,9 +120,7 @@ def test_all_services_killed_at_once_lose_nothing_that_was_acknowledged(
             word = f"message{round_}x{number}"
             instance.cli("send", "#killed", word)
             sent.append(word)
-        for name, pid in instance.pids().items():
-            if name != "supervisord":
-                os.kill(pid, signal.SIGKILL)
+        instance.kill_together(*SERVICES)
     view = instance.json("channels", "show", "#killed")
     said = [
         part["text"]

@@ -7,13 +7,14 @@ met. Services are found beside the Python that runs the tests, or, where the pro
 there, as scripts made on the spot.
 """
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,12 +22,15 @@ from typing import Any, Self
 import orjson
 
 from sk_bus import paths
+from sk_bus.client import connect
 from sk_bus.events import Kind
 from sk_bus.journal import Journal, JournalError
+from sk_bus.queries import SERVICES, Components
 from sk_bus.supervisor import Supervisor
 from sk_bus.wire import batch_from_record
 from tests.support import acp_schema, rooms
 from tests.support.patience import PATIENCE
+from tests.support.shim_client import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -173,10 +177,44 @@ class TestInstance:
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> int:
         """Send a signal to a component, or to ``supervisord``; returns its pid."""
-        pid = self.pids()[name]
-        assert pid, f"{name} is not running"
-        os.kill(pid, number)
+        (pid,) = self.kill_together(name, number=number)
         return pid
+
+    def kill_together(self, *names: str, number: int = signal.SIGKILL) -> list[int]:
+        """The same with several, one right after the other, once each has a process."""
+        pids: list[int] = []
+
+        def all_there() -> bool:
+            known = self.pids()
+            pids[:] = [known[name] for name in names]
+            return all(pids)
+
+        # To the pid 0 of one that is just being started, it would be a signal to ourselves.
+        eventually(all_there)
+        for pid in pids:
+            with_signal(pid, number)
+        return pids
+
+    def is_ready(self) -> None:
+        """Wait until every component runs and has said so, and the watch over them knows it."""
+        asyncio.run(self._is_ready())
+
+    async def _is_ready(self) -> None:
+        async with (
+            connect(self.paths) as bus,
+            aclosing(bus.beats()) as beats,
+            asyncio.timeout(PATIENCE),
+        ):
+            async for beat in beats:
+                pids = await asyncio.to_thread(self.pids)
+                watched = (await bus.query(Components())).value
+                said = {name: (one.state, one.pid) for name, one in beat.reports.items()}
+                known = {one.component: (one.state, one.pid) for one in watched}
+                wanted = {name: ("running", pids[name]) for name in SERVICES}
+                if all(pids.values()) and all(
+                    wanted[name] == said.get(name) == known.get(name) for name in SERVICES
+                ):
+                    return
 
     def processes(self) -> dict[int, str]:
         """Every living process of this instance, agents and holders too, by its pid."""
