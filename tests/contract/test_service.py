@@ -142,7 +142,7 @@ async def test_a_question_that_makes_no_sense_is_refused(
                 for junk in (b"", b"\xc1", b"junk"):
                     stranger.send(junk)
                 stranger.send(data)
-                assert await asyncio.to_thread(stranger.poll, 5000)
+                assert await asyncio.to_thread(stranger.poll, PATIENCE * 1000)
                 number, _, why = reply_from(stranger.recv())
             assert number == 3
             assert why is not None
@@ -248,7 +248,7 @@ async def test_it_ends_when_whoever_started_it_does(zmq_bench: ZmqBench) -> None
         ending = os.pidfd_open(pid)
         parent.kill()
         await parent.wait()
-        readable, _, _ = await asyncio.to_thread(select.select, [ending], [], [], 10)
+        readable, _, _ = await asyncio.to_thread(select.select, [ending], [], [], PATIENCE)
         os.close(ending)
     assert readable, "the service outlives whoever started it"
 
