@@ -4,7 +4,6 @@ Bus, config, router and history are real, and without a supervisor: whoever ends
 """
 
 import asyncio
-import shutil
 import signal
 import subprocess
 from contextlib import suppress
@@ -43,7 +42,6 @@ class Bare(TestInstance):
     def close(self) -> None:
         for pid in self.processes():
             with_signal(pid, signal.SIGKILL)
-        shutil.rmtree(self.directory)
 
 
 class Four:
