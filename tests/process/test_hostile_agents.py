@@ -30,7 +30,9 @@ from tests.support.shim_client import AGENT, alive
 
 pytestmark = pytest.mark.process
 
-QUICK = "1s"
+# How long a start and a session may take, where one is to take too long; a start that is to succeed
+# has as long as a busy machine may need for it.
+PATIENT = {"mute": "1s", "wrong-init": "1s", "new-mute": "6s"}
 AGENTS: dict[str, dict[str, str]] = {
     "good": {},
     "bystander": {},
@@ -102,7 +104,7 @@ def world() -> Iterator[World]:
                 "name": name,
                 "command": sys.executable,
                 "args": [str(AGENT)],
-                "startTimeout": QUICK if name.endswith(("mute", "wrong-init")) else "30s",
+                "startTimeout": PATIENT.get(name, "90s"),
                 "env": environment
                 | {
                     "SA_RECORD": str(instance.directory / f"record.{name}"),
@@ -287,7 +289,7 @@ def test_a_flood_on_stderr_is_limited_and_said_so(world: World) -> None:
         lines = logged(me, "binary")
         assert len(lines) <= 1000
         assert max(len(line) for line in lines) < 17_000
-        kept = (await me.bus.query(Logs(agent=AgentName("binary")))).value
+        kept = await me.ask(Logs(agent=AgentName("binary")))
         assert kept == tuple(f"stderr line {k}" for k in range(800, 1000))
 
     run(test, world)
@@ -319,7 +321,7 @@ def test_a_line_of_20_mib_passes_through_everything(world: World) -> None:
         assert part.text.length == length
         assert part.text.sha256 == hashlib.sha256(b"x" * length).hexdigest()
         last = Blob(sha256=part.text.sha256, offset=length - 10, limit=20)
-        assert (await me.bus.query(last)).value == b"x" * 10
+        assert await me.ask(last) == b"x" * 10
         assert me.grown(sent) == "x" * length
 
     before = peaks(world)
@@ -533,7 +535,7 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
     ("agent", "code", "named"),
     [
         ("new-error", "agent-unavailable", "no folder"),
-        ("new-mute", "agent-unavailable", "no answer to session/new in 1 s"),
+        ("new-mute", "agent-unavailable", "no answer to session/new in 6 s"),
         ("new-empty", "agent-unavailable", "opened no session"),
         ("login", "login-needed", "Authentication required"),
         ("terminal-login", "login-needed", "Authentication required"),
