@@ -23,6 +23,7 @@
 !cwd               say the working directory
 !echo              say the whole prompt, block by block
 !wait MS           do nothing for a while
+!until FILE        do nothing until there is that file
 !hang              do nothing until a cancel, then answer it
 !reason WORD       answer with that stopReason
 """
@@ -231,6 +232,10 @@ class GoodTurn:
 
     def do_wait(self, pause: str) -> None:
         self._cancelled.wait(float(pause.removesuffix("ms")) / 1000)
+
+    def do_until(self, file: str) -> None:
+        while not Path(file).exists() and not self._cancelled.is_set():
+            time.sleep(0.01)
 
     def do_hang(self) -> None:
         self._cancelled.wait()
