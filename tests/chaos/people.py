@@ -124,7 +124,16 @@ class Person:
 
     async def live(self, until: float) -> None:
         """Talk until that moment of the monotonic clock, then wait for the last answer."""
-        await self._world.until(lambda: set(self._agents) <= self._world.agents)
+        try:
+            await self._world.until(lambda: set(self._agents) <= self._world.agents)
+            await self._talk(until)
+        except TimeoutError:
+            self._evidence.troubles.append(
+                f"{self.name}: something waited for {self._world.patience} s: "
+                f"{self._world.room(self.channel)}"
+            )
+
+    async def _talk(self, until: float) -> None:
         if len(self._agents) == 1:
             opened = await self._do(Direct(id=self._id(), agent=self._agents[0]))
             self.channel = ChannelId(opened.value)
@@ -135,11 +144,6 @@ class Person:
             while time.monotonic() < until:
                 await self._act()
             await self._quiet()
-        except TimeoutError:
-            self._evidence.troubles.append(
-                f"{self.name}: something waited for {self._world.patience} s: "
-                f"{self._world.room(self.channel)}"
-            )
         finally:
             answering.cancel()
 

@@ -11,6 +11,7 @@ import yaml
 
 from sk_bus.client import BusClient, connect
 from sk_bus.codec import plain
+from sk_bus.errors import SidekicksError
 from sk_bus.model import ChannelId, Cursor
 from sk_bus.queries import Conversation, Older
 from tests.chaos.broken import BROKEN, scripts
@@ -160,7 +161,10 @@ async def _lived(instance: TestInstance, evidence: Evidence, plan: Plan) -> None
         await _settled(one, evidence, plan.patience)
         for person in people:
             if person.channel:
-                evidence.views[person.channel] = await _messages(one, person.channel, live)
+                try:
+                    evidence.views[person.channel] = await _messages(one, person.channel, live)
+                except SidekicksError as error:
+                    evidence.troubles.append(f"the history didn't show {person.channel}: {error}")
         for task in following:
             task.cancel()
         await asyncio.gather(*following, return_exceptions=True)
