@@ -8,6 +8,7 @@ together in one worker; every other test goes to whichever worker is free.
 """
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import cache
@@ -36,6 +37,9 @@ settings.load_profile("tests")
 for _call in (BusClient.query, BusClient.hello, BusClient.command, BusClient.outcome):
     assert _call.__kwdefaults__["timeout"] <= PATIENCE
     _call.__kwdefaults__["timeout"] = PATIENCE
+
+# Whoever runs the tests in the background may have them ignore Ctrl-C; what is tested hears of it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Inherited by whatever the tests start, agents and what these start included.
 _MARK = "OF_TEST_RUN"

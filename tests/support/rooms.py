@@ -4,12 +4,16 @@ Folders are short, and in /tmp: paths of sockets are limited. A test that fails 
 them; at the end of a run none may be left.
 """
 
+import os
 import random
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_WORKERS = 16
+_PORTS = 21_000 // _WORKERS
 
 _occupied: list[Path] = []
 
@@ -31,9 +35,12 @@ def port() -> int:
     """Where to begin to look for a free one.
 
     Below those that the system hands out: there a port that is free for the moment of a restart
-    goes to any connection of anybody.
+    goes to any connection of anybody. Each worker has a range of its own, so that what another one
+    starts in that moment can't take it either.
     """
-    return random.SystemRandom().randrange(10_000, 31_000)
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _WORKERS
+    first = 10_000 + worker * _PORTS
+    return random.SystemRandom().randrange(first, first + _PORTS - 100)
 
 
 def occupied() -> list[Path]:
