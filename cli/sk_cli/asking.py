@@ -26,6 +26,7 @@ T = TypeVar("T")
 # What to do about a refusal, where its sentence doesn't say.
 _NEXT = {
     "no-such-agent": "sk-cli agents list",
+    "no-such-file": "sk-cli config recent",
     "no-such-message": "sk-cli channels messages CHANNEL",
     "no-such-permission": "sk-cli permissions list",
     "no-longer-asked": "sk-cli permissions list",

@@ -50,7 +50,7 @@ def cli() -> Iterator[TestInstance]:
     [
         (("agents", "start", "ghost"), 1, "no-such-program"),
         (("channels", "create", "OPS"), 1, ""),
-        (("config", "open", "/nowhere/at/all.yaml"), 4, "/nowhere/at/all.yaml"),
+        (("config", "open", "/nowhere/at/all.yaml"), 4, "sk-cli config recent"),
         (("history", "import", "/nowhere/at/all.jsonl"), 1, "/nowhere/at/all.jsonl"),
         (("history", "export", "-o", "/nowhere/at/all"), 1, "/nowhere/at/all"),
         (("history", "search", "x", "-a", "alise"), 4, "alice"),
@@ -94,6 +94,7 @@ def test_a_component_that_is_down_is_code_7_and_named(cli: TestInstance) -> None
         cli.supervisor.start("history")
         for name in watchers:
             cli.kill(name, signal.SIGCONT)
+        cli.is_ready()
     assert ended.returncode == 7
     assert "sk-cli restart history" in ended.stdout
 
@@ -112,7 +113,7 @@ def test_doctor_starts_an_agent_sees_what_it_can_and_stops_it(cli: TestInstance)
         "ok"
     }
     assert "sk-demo-agent" in found["agent:initialize"]["text"]
-    assert cli.json("agents", "show", "bob")["state"] == "stopped"
+    eventually(lambda: cli.json("agents", "show", "bob")["state"] == "stopped")
     ghost = orjson.loads(cli.cli("doctor", "--agent", "ghost", "--json", check=False).stdout)
     missing = next(one for one in ghost if one["id"] == "agent:command")
     assert (missing["state"], "no-such-program" in missing["text"]) == ("fail", True)
@@ -132,7 +133,7 @@ def test_an_export_can_be_imported(cli: TestInstance, tmp_path: Path) -> None:
     assert cli.cli("history", "export", "ops", "-o", str(out), check=False).returncode == 2
     brought = cli.json("history", "import", str(out))
     assert (brought["messages"], brought["kept"] > 0) == (0, True)
-    (hit, *_) = cli.lines("history", "search", "long", "-c", "ops")
+    hit = cli.lines("history", "search", "long", "-c", "ops")[0]
     assert hit["channel"] == cli.json("channels", "list")[0]["id"]
 
 
@@ -203,9 +204,14 @@ def test_a_talk_with_two_agents_a_request_a_killed_router_and_stop(cli: TestInst
         chat.until(r"\b160:")
         chat.keys("\x03")
         chat.until(r"\nstopped\n(?s:.*)\n/help$")
-        said = cli.lines("channels", "messages", "ops", "-n", "1")[0]
-        text = "".join(part["text"] for part in said["parts"] if part["type"] == "text")
-        assert "\n".join(line.rstrip() for line in text.splitlines()) in chat.text
+
+        def is_kept() -> bool:
+            said = cli.lines("channels", "messages", "ops", "-n", "1")[0]
+            text = "".join(part["text"] for part in said["parts"] if part["type"] == "text")
+            shown = "\n".join(line.rstrip() for line in text.splitlines())
+            return "160:" in shown and shown in chat.text
+
+        eventually(is_kept)
 
         chat.keys("\x03")
         chat.until(r"/quit or Ctrl-D leaves")

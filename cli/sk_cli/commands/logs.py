@@ -63,9 +63,13 @@ def command(
         return int(Exit.DONE)
     from watchfiles import watch
 
-    # Every change in the folder is worth a look at each file; rotation is one of them.
+    # Every change in the folder is worth a look at each file; rotation is one of them. So is every
+    # second: what was written before the folder was watched is no change.
+    looks = watch(
+        logs, recursive=False, debounce=50, step=20, rust_timeout=1000, yield_on_timeout=True
+    )
     try:
-        for _ in watch(logs, recursive=False, debounce=50, step=20, rust_timeout=1000):
+        for _ in looks:
             for tail in tails:
                 tail.show_new()
     except KeyboardInterrupt:
