@@ -1,18 +1,19 @@
 """`sk-cli` at work: an instance that is up, for tests that leave it as they found it."""
 
 import http.client
-import os
 import signal
 import stat
 import subprocess
 import time
 from collections.abc import Iterator
 
+import orjson
 import pytest
 
 from sk_bus.queries import SERVICES
 from tests.support.instance import TestInstance, running
 from tests.support.patience import PATIENCE
+from tests.support.shim_client import eventually
 
 pytestmark = pytest.mark.process
 
@@ -73,9 +74,13 @@ def test_an_answer_is_streamed_and_every_event_has_its_number(shared: TestInstan
 
 def test_what_send_prints_is_what_the_history_keeps(shared: TestInstance) -> None:
     printed = shared.cli("send", "@demo", "code", "--wait").stdout
-    last = shared.lines("channels", "messages", "@demo", "-n", "1")[0]
-    texts = [part["text"] for part in last["parts"] if part["type"] == "text"]
-    assert printed.rstrip("\n") == "\n\n".join(texts).rstrip("\n")
+
+    def kept() -> str:
+        last = shared.lines("channels", "messages", "@demo", "-n", "1")[0]
+        texts = [part["text"] for part in last["parts"] if part["type"] == "text"]
+        return "\n\n".join(texts).rstrip("\n")
+
+    eventually(lambda: kept() == printed.rstrip("\n"))
 
 
 def test_a_request_for_leave_waits_and_says_how_to_answer(shared: TestInstance) -> None:
@@ -92,8 +97,9 @@ def test_a_request_for_leave_waits_and_says_how_to_answer(shared: TestInstance) 
             "events", "-t", "permission:requested", "--since", "0", "--count", "1"
         )
         request = waiting[0]["data"]
-        listed = shared.json("permissions", "list")
-        assert [one["id"] for one in listed] == [request["id"]]
+        eventually(
+            lambda: [one["id"] for one in shared.json("permissions", "list")] == [request["id"]]
+        )
         shared.cli("permissions", "answer", request["id"], request["options"][0]["optionId"])
         _, talk = sending.communicate(timeout=PATIENCE)
     finally:
@@ -101,7 +107,7 @@ def test_a_request_for_leave_waits_and_says_how_to_answer(shared: TestInstance) 
         sending.wait()
     assert sending.returncode == 0
     assert f"sk-cli permissions answer {request['id']}" in talk
-    assert shared.json("permissions", "list") == []
+    eventually(lambda: shared.json("permissions", "list") == [])
 
 
 def test_allow_answers_requests_of_its_kind(shared: TestInstance) -> None:
@@ -162,20 +168,32 @@ def test_a_message_behind_a_request_for_leave_says_what_it_waits_for(
 ) -> None:
     since = str(shared.json("send", "@demo", "permission")["seq"])
     asked = shared.lines("events", "--since", since, "-t", "permission:requested", "--count", "1")
-    late = shared.cli("send", "@demo", "help", "--wait", "--timeout", "2s", check=False)
-    shared.cli("stop", "@demo")
-    assert late.returncode == 5
-    assert f"sk-cli permissions answer {asked[0]['data']['id']}" in late.stderr
-    assert "sk-cli stop @demo" in late.stderr
+    said = shared.directory / "said"
+    with said.open("w") as file:
+        behind = subprocess.Popen(
+            shared.command("send", "@demo", "help", "--wait"),
+            env=shared.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=file,
+        )
+    try:
+        needed = f"sk-cli permissions answer {asked[0]['data']['id']}"
+        eventually(lambda: needed in said.read_text())
+        shared.cli("stop", "@demo")
+        assert behind.wait(PATIENCE) == 1  # its message went with the queue
+    finally:
+        behind.kill()
+        behind.wait()
 
 
-def test_events_are_shown_while_the_history_is_stopped(shared: TestInstance) -> None:
-    history = shared.pids()["history"]
-    os.kill(history, signal.SIGSTOP)
+def test_events_are_shown_while_the_history_is_away(shared: TestInstance) -> None:
+    shared.supervisor.stop("history")
     try:
         ended = shared.cli("events", "--since", "0", "--no-follow", "-n", "1", "-t", "agent:state")
     finally:
-        os.kill(history, signal.SIGCONT)
+        shared.supervisor.start("history")
+        shared.is_ready()
     assert "agent:state" in ended.stdout
     assert "sk-history does not answer" in ended.stderr
 
@@ -184,6 +202,27 @@ def test_names_that_fit_nothing_known_are_pointed_out(shared: TestInstance) -> N
     said = shared.cli("events", "--no-follow", "-t", "mesage:*", "-a", "nobody").stderr
     assert "mesage:*" in said
     assert "“nobody” is configured; there are: demo" in said
+
+
+def test_status_is_watched_until_one_has_seen_enough(shared: TestInstance) -> None:
+    shown = shared.directory / "shown"
+    with shown.open("w") as file:
+        watching = subprocess.Popen(
+            shared.command("status", "--watch", "--json"),
+            env=shared.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+        )
+    try:
+        eventually(lambda: shown.read_text().count("\n") >= 2)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(PATIENCE) == 0
+    finally:
+        watching.kill()
+        watching.wait()
+    first, second, *_ = map(orjson.loads, shown.read_text().splitlines())
+    assert [one["component"] for one in first["components"]] == list(SERVICES)
+    assert first["pid"] == second["pid"] == shared.pids()["supervisord"]
 
 
 def test_tables_end_where_their_words_end(shared: TestInstance) -> None:
@@ -198,6 +237,7 @@ def test_restarting_a_component_gives_it_a_new_process(shared: TestInstance) -> 
     (said,) = shared.json("restart", "history")
     assert said["before"] == before["history"]
     assert shared.pids() == before | {"history": said["after"]}
+    shared.is_ready()
 
 
 def test_status_counts_the_restarts(shared: TestInstance) -> None:

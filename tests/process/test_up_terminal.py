@@ -53,7 +53,7 @@ def test_a_state_has_a_colour_on_a_terminal_and_none_in_a_pipe(shared: TestInsta
 
 
 def test_ctrl_c_ends_the_wait_but_not_the_answer(shared: TestInstance) -> None:
-    terminal = Terminal(shared, "send", "@demo", "long 400", "--wait")
+    terminal = Terminal(shared, "send", "@demo", "long 20000", "--wait")
     try:
         terminal.until(r"20:")
         os.killpg(terminal.process.pid, 2)
