@@ -50,7 +50,7 @@ os.environ[_MARK] = str(os.getpid())
 def nothing_outlives_the_run() -> Iterator[None]:
     yield
     with suppress(AssertionError):  # what was killed takes a moment to be gone
-        eventually(lambda: not _left(), timeout=20)
+        eventually(lambda: not _left())
     assert (rooms.occupied(), _left()) == ([], [])
 
 
