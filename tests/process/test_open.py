@@ -210,7 +210,7 @@ def test_killed_on_the_way_it_gets_there_all_the_same(pair: Pair, victims: list[
         await answering(bus, channel, message)
         pair.said[now] = channel, message
         opening = asyncio.create_task(opened(bus, to))
-        await asyncio.to_thread(pair.instance.kill_together, *victims)
+        pair.instance.kill_together(*victims)
         assert (await opening).result.ok
         await in_force(bus, to, pair.agents[to])
         assert agents_of(pair.instance) == []
