@@ -87,7 +87,7 @@ def test_it_gets_there_once(victim: str, place: str) -> None:
     async def script() -> None:
         keeping = asyncio.create_task(four.keep())
         try:
-            async with asyncio.timeout(PATIENCE), connect(instance.paths) as bus:
+            async with asyncio.timeout(3 * PATIENCE), connect(instance.paths) as bus:
                 command = Open(id=CommandId("open"), path=str(other))
                 accepted = await bus.command(command, timeout=PATIENCE)
                 assert accepted.result.value == {"path": str(other), "already": False}

@@ -206,7 +206,7 @@ def test_what_can_not_start_is_named_with_its_log(own: TestInstance) -> None:
     script = broken / "sk-history"
     script.write_text("#!/bin/sh\necho 'the disk is made of cheese' >&2\nsleep 0.2\nexit 1\n")
     script.chmod(0o755)
-    ended = own.cli("up", "--timeout", "12", check=False, environment={"SK_BIN": str(broken)})
+    ended = own.cli("up", "--timeout", "20", check=False, environment={"SK_BIN": str(broken)})
     assert ended.returncode == 1
     # On a busy machine others may be missing as well.
     assert re.search(r"waiting for .*history", ended.stderr)

@@ -87,7 +87,8 @@ class Executing:
         self.processes[name].wait()
 
     async def died(self, name: str) -> None:
-        await asyncio.to_thread(self.processes[name].wait, PATIENCE)
+        # A life of an agent, or most of one, may be led until then.
+        await asyncio.to_thread(self.processes[name].wait, 3 * PATIENCE)
 
     def log(self, name: str) -> str:
         return (self.root / f"{name}.log").read_text()

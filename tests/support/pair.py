@@ -66,7 +66,7 @@ def with_pair(test: Any, *, before: Callable[[Pair], object] | None = None) -> N
                 before(pair)
             pair.start("bus", "history")
             try:
-                async with asyncio.timeout(PATIENCE), pair.bus() as bus:
+                async with asyncio.timeout(3 * PATIENCE), pair.bus() as bus:
                     await test(pair, bus)
             finally:
                 for name in list(pair.running):
