@@ -100,7 +100,7 @@ Exemples :
     "help.config.validate": "Les problèmes de FILE (- pour stdin ; par défaut : le fichier en vigueur).",
     "help.config.edit": "L’ouvrir dans $EDITOR ; dire ensuite ce qui n’y va pas.",
     "help.config.open": "Continuer avec un autre fichier, ses canaux et son historique.",
-    "help.config.recent.forget": "Retire ce fichier de la liste ; le fichier lui-même reste.",
+    "help.config.recent.forget": "Retire ce fichier de la liste ; le fichier lui-même reste.",
     "help.config.recent": "Les fichiers ouverts en dernier, le plus récent d’abord.",
     "help.config.schema": "Le schéma JSON du fichier.",
     "help.history": "Chercher, exporter et importer ce qui s’est dit.",
