@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.conftest import CONFIG
 from tests.e2e.screen import Screen
@@ -40,6 +40,8 @@ def looked_at(context: BrowserContext, instance: TestInstance) -> Iterator[Scree
     screen = Screen(context.new_page(), instance)
     screen.page.emulate_media(reduced_motion="reduce")
     screen.open()
+    # What another test left may be in force for a moment yet.
+    expect(screen.page.locator("html[lang=en][data-theme=light]")).to_be_attached()
     yield screen
     assert screen.violations() == []
 
@@ -222,16 +224,18 @@ class Keyboard:
         self.press("Enter")
 
     def tab_to(self, name: str) -> None:
-        focused = self.page.locator(":focus")
         for _ in range(60):
             self.press("Tab")
-            if focused.count() and name in (_name(focused), focused.inner_text().strip()):
+            # In one go: what has the focus may be drawn anew at any time.
+            if name in self.page.evaluate(_FOCUSED):
                 return
         raise AssertionError(f"no way to {name} by Tab")
 
 
-def _name(element: Locator) -> str | None:
-    return element.get_attribute("aria-label")
+_FOCUSED = """() => {
+    const { ariaLabel, innerText } = document.activeElement ?? document.body;
+    return [ariaLabel ?? "", innerText.trim()];
+}"""
 
 
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("fr", "dark")])

@@ -165,5 +165,5 @@ function download(all: readonly Row[]): void {
   link.href = URL.createObjectURL(file);
   link.download = "events.ndjson";
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 0);
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // a browser may ask where to put it first
 }
