@@ -13,13 +13,13 @@ import time
 import traceback
 from pathlib import Path
 
+from sk_bus.errors import SidekicksError
 from tests.real.agents import AGENTS, Step
 from tests.real.installing import InstallError, installed, missing
 from tests.real.netless import cut_off, is_cut_off
 from tests.real.pair import Pair, meet
 from tests.real.table import Found, Outcome, Results, embedded, expected, table
 from tests.real.trial import ExampleTrial, Installed, Room, StepError, Trial
-from tests.support.conversing import person
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "agents.md"
@@ -86,11 +86,11 @@ async def tried(one: Installed) -> Results:
                 continue
             began = time.monotonic()
             try:
-                async with person(room.instance.paths) as me:
+                async with room.person() as me:
                     await tries(me)
                 works = step not in agent.lacks
                 outcome = Outcome(*((Found.WORKS,) if works else (Found.LACKS, agent.lacks[step])))
-            except (StepError, TimeoutError, AssertionError) as error:
+            except (StepError, SidekicksError, TimeoutError, AssertionError) as error:
                 outcome = Outcome(Found.FAILED, str(error) or type(error).__name__)
                 if not isinstance(error, StepError):
                     traceback.print_exc(limit=-3)
@@ -109,7 +109,7 @@ def _meeting(alice: str, bob: str, here: dict[str, Installed]) -> tuple[Found, s
     pair = Pair(here[alice], here[bob])
     try:
         asyncio.run(meet(pair))
-    except (StepError, TimeoutError, AssertionError) as error:
+    except (StepError, SidekicksError, TimeoutError, AssertionError) as error:
         return Found.FAILED, f"{pair}: {error or type(error).__name__}"
     return Found.WORKS, f"{pair}"
 

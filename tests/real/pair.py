@@ -12,7 +12,7 @@ from sk_bus.internal import DoSend
 from sk_bus.model import ChannelId
 from tests.real.script import code
 from tests.real.trial import Installed, Room, expect, lived
-from tests.support.conversing import person, text
+from tests.support.conversing import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ async def meet(pair: Pair) -> None:
         StepError: Bob doesn't find it, or finds it twice, or signs his answer.
     """
     room = Room({"alice": pair.alice, "bob": pair.bob})
-    async with room, person(room.instance.paths) as me:
+    async with room, room.person() as me:
         made = await me.give(Create, name="pair")
         expect(made.ok, f"no channel: {made.problem}")
         channel = ChannelId(made.value)

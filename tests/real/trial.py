@@ -9,7 +9,7 @@ import itertools
 import json
 import shutil
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from tests.support.shim_client import eventually
 SERVICES = ("bus", "config", "agents", "router", "history", "gateway")
 _SHIM = "sk_agents/shim.py"
 _FOR_EVER = 86_400.0
-_SLOW = 300.0  # seconds: a first start of a big agent on a busy machine, an answer that retries
+SLOW = 300.0  # seconds: a first start of a big agent on a busy machine, an answer that retries
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,9 @@ class Room:
     ) -> None:
         await self._stack.__aexit__(kind, error, trace)
 
+    def person(self) -> AbstractAsyncContextManager[Person]:
+        return person(self.instance.paths, patience=SLOW)
+
     def offspring(self) -> dict[int, str]:
         """The processes that are no component of Sidekicks: holders, agents, what these started."""
         ours = set(self.instance.pids().values())
@@ -141,7 +144,7 @@ async def lived(me: Person, channel: ChannelId, said: str, kind: str = "allow_on
     message = await me.send(channel, said)
     answering = asyncio.create_task(_answer_all(me, channel, seen, kind))
     try:
-        return await me.answer(channel, message, _SLOW)
+        return await me.answer(channel, message)
     finally:
         answering.cancel()
 
@@ -221,10 +224,10 @@ class Trial:
 
     async def cancel(self, me: Person) -> None:
         message = await me.send(self.channel, "## Go on and on. !until{never}")
-        await me.until(lambda: me.grown(message), timeout=_SLOW)
+        await me.until(lambda: me.grown(message))
         cancelled = await me.cancel(self.channel)
         expect(cancelled.ok, f"the cancel failed: {cancelled.problem}")
-        got = await me.answer(self.channel, message, _SLOW)
+        got = await me.answer(self.channel, message)
         expect(got.stopReason == "cancelled", f"it ended {why(got)!r}")
         (entry,) = self.model.about("!until{never}")
         expect(text(got) and entry.text.startswith(text(got)), f"other words: {text(got)[:200]!r}")
@@ -259,21 +262,21 @@ class Trial:
         left = self.room.instance.processes()
         expect(not left, f"make down left {left}")
         await asyncio.to_thread(self.room.instance.up)
-        async with person(self.room.instance.paths) as anew:
+        async with self.room.person() as anew:
             expect(await self._messages(anew) == before, "the channel isn't as it was")
             await self._remembers(anew, "reopened")
 
     async def kills(self, me: Person) -> None:
         message = await me.send(self.channel, "## Go on. !until{killed}")
-        await me.until(lambda: me.grown(message), timeout=_SLOW)
+        await me.until(lambda: me.grown(message))
         pids = self.room.held()
         expect(len(pids) == 1, f"not one agent runs: {self.room.offspring()}")
         for name in SERVICES:
             await self._kill(name)
             seen = len(me.grown(message))
-            await me.until(partial(self._grew, me, message, seen), timeout=_SLOW)
+            await me.until(partial(self._grew, me, message, seen))
         self.model.release("killed")
-        got = await me.answer(self.channel, message, _SLOW)
+        got = await me.answer(self.channel, message)
         self._as_the_model_said(got, "!until{killed}")
         await self._untouched(me, message, got, pids)
 
@@ -394,10 +397,10 @@ class ExampleTrial(Trial):
 
     async def cancel(self, me: Person) -> None:
         message = await me.send(self.channel, "Go on.")
-        await me.until(lambda: me.grown(message), timeout=_SLOW)
+        await me.until(lambda: me.grown(message))
         cancelled = await me.cancel(self.channel)
         expect(cancelled.ok, f"the cancel failed: {cancelled.problem}")
-        got = await me.answer(self.channel, message, _SLOW)
+        got = await me.answer(self.channel, message)
         expect(got.stopReason == "cancelled", f"it ended {why(got)!r}")
         self._ended(await lived(me, self.channel, "And now?"), self._ALLOWED)
 
@@ -431,14 +434,14 @@ class ExampleTrial(Trial):
         await asyncio.to_thread(self.room.instance.down)
         expect(not (left := self.room.instance.processes()), f"make down left {left}")
         await asyncio.to_thread(self.room.instance.up)
-        async with person(self.room.instance.paths) as anew:
+        async with self.room.person() as anew:
             expect(await self._messages(anew) == before, "the channel isn't as it was")
             await self._remembers(anew, "reopened")
 
     async def kills(self, me: Person) -> None:
         seen = len(me.asked)
         message = await me.send(self.channel, "Go on.")
-        (request,) = await me.until(lambda: me.asked[seen:], timeout=_SLOW)
+        (request,) = await me.until(lambda: me.asked[seen:])
         pids = self.room.held()
         expect(len(pids) == 1, f"not one agent runs: {self.room.offspring()}")
         for name in SERVICES:
@@ -446,7 +449,7 @@ class ExampleTrial(Trial):
         option = next(one for one in request.options if one.kind == "allow_once")
         permitted = await me.permit(request, option.optionId)
         expect(permitted.ok, f"the request was lost: {permitted.problem}")
-        got = await me.answer(self.channel, message, _SLOW)
+        got = await me.answer(self.channel, message)
         self._ended(got, self._ALLOWED)
         await self._untouched(me, message, got, pids)
 

@@ -48,8 +48,9 @@ _ids = itertools.count()
 class Person:
     """What one has seen since one came, and what one may do."""
 
-    def __init__(self, bus: BusClient) -> None:
+    def __init__(self, bus: BusClient, patience: float = PATIENCE) -> None:
         self.bus = bus
+        self.patience = patience  # seconds
         self.events: list[Event] = []
         self.states: dict[str, AgentStateChanged] = {}
         self.asked: list[PermissionRequested] = []
@@ -87,9 +88,9 @@ class Person:
             case TurnChanged():
                 self._turns[event.channel] = event
 
-    async def until(self, true: Callable[[], Any], timeout: float = PATIENCE) -> Any:
+    async def until(self, true: Callable[[], Any], timeout: float | None = None) -> Any:
         """Wait until what came makes ``true`` so; its value."""
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(timeout or self.patience):
             while not (value := true()):
                 self._came.clear()
                 await self._came.wait()
@@ -100,7 +101,7 @@ class Person:
     async def give(self, kind: Callable[..., AnyCommand], **fields: Any) -> CommandResult:
         """Have it done; what it did has been seen when this returns."""
         id_ = CommandId(f"person-{os.getpid()}-{next(_ids)}")
-        outcome = await self.bus.command(kind(id=id_, **fields))
+        outcome = await self.bus.command(kind(id=id_, **fields), timeout=self.patience)
         # The answer and the log come by two ways, and either may be first.
         await self.until(lambda: self.seen >= outcome.seq)
         return outcome.result
@@ -153,7 +154,7 @@ class Person:
             found = [one for one in self.answers(message) if one.done]
             return found if turn is not None and not turn.busy else []
 
-        return (await self.until(ended, timeout))[-1]  # type: ignore[no-any-return]
+        return (await self.until(ended))[-1]  # type: ignore[no-any-return]
 
     def now(self, message: Message) -> Message:
         """The message as it stands now: some is amended."""
@@ -201,10 +202,12 @@ def why(message: Message) -> str:
 
 
 @asynccontextmanager
-async def person(instance: Instance, *, past: bool = False) -> AsyncIterator[Person]:
+async def person(
+    instance: Instance, *, past: bool = False, patience: float = PATIENCE
+) -> AsyncIterator[Person]:
     """Someone who follows the log of a running instance, from now on or with its ``past``."""
     async with connect(instance) as bus:
-        made = Person(bus)
+        made = Person(bus, patience)
         epoch = (await bus.hello()).epoch if past else 0
         following = asyncio.create_task(made.follow(Cursor(epoch=epoch, seq=0)))
         try:
