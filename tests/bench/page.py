@@ -298,6 +298,7 @@ def streamed(browser: Browser, address: str, house: House) -> tuple[dict[str, An
     expect(live).to_contain_text("A heading of part 0", timeout=60_000)
     page.evaluate("Object.assign(window.seen, {frames: [], tasks: []})")
     expect(page.locator(".turn")).to_have_count(0, timeout=1000 * (60 + 2 * house.deltas / RATE))
+    expect(live.locator("[aria-busy=true]")).to_have_count(0)
     return page.evaluate("window.seen"), live.inner_html()
 
 

@@ -70,11 +70,11 @@ it("is tried on real documents too", () => {
 describe.each(Object.entries(DOCUMENTS))("%s", (_name, text) => {
   const longest = Math.max(12, Math.ceil(text.length / 40));
 
-  it.each([1, 2])("ends as a one-shot rendering, chunks of seed %i", (seed) => {
+  it.each([1, 2])("ends as a one-shot rendering, chunks of seed %i", async (seed) => {
     const element = root();
     const writer = new StreamWriter(element);
     for (const part of cuts(text, seed, longest)) writer.write(part);
-    writer.finish(text);
+    await writer.finish(text);
     expect(element.innerHTML).toBe(html(rendered(text)));
   });
 });
@@ -103,6 +103,18 @@ describe("the tail", () => {
     expect([...element.children].slice(0, 3)).toEqual([first, second, code]);
     expect(element.children[0]).toBe(first);
     expect(element.children[2]).toBe(code);
+  });
+
+  it("goes on with what was written after all, when that comes before the end is drawn", async () => {
+    const long = `${"A paragraph of some words. ".repeat(40)}\n\n`.repeat(20);
+    const element = root();
+    const writer = new StreamWriter(element);
+    writer.write(long.slice(0, -40));
+    const ends = writer.finish(long);
+    writer.write(`${long}And *more*`);
+    await Promise.all([ends, writer.finish(`${long}And *more*.`)]);
+    expect(element.innerHTML).toBe(html(rendered(`${long}And *more*.`)));
+    expect(element.ariaBusy).toBeNull();
   });
 
   it("appends to one text node while a fence is open, and holds back what may close it", () => {

@@ -60,7 +60,7 @@ function Written({ text, done, own }: WrittenProps): JSX.Element {
       return element.replaceChildren(drawn);
     }
     writer.current ??= new StreamWriter(element);
-    if (done) writer.current.finish(text);
+    if (done) void writer.current.finish(text);
     else writer.current.write(text);
   }, [text, done, own]);
   useEffect(() => root.current?.addEventListener("click", copyCode), []);

@@ -82,7 +82,26 @@ export function rendered(
   { colours = true, breaks = false }: { colours?: boolean; breaks?: boolean } = {},
 ): DocumentFragment {
   const marked = breaks ? PEOPLE : AGENTS;
-  const html = marked.parser(marked.lexer(text));
+  return drawn(marked.parser(marked.lexer(text)), colours);
+}
+
+/** The nodes of `rendered(text)` in their order, in pieces: of each about so many characters. */
+export function* renderedInPieces(text: string, characters: number): Generator<ChildNode[]> {
+  let piece: Token[] = [];
+  let length = 0;
+  // All is lexed first: only then is it known where the links by reference lead.
+  for (const token of blocks(text)) {
+    piece.push(token);
+    length += token.raw.length;
+    if (length < characters) continue;
+    yield [...drawn(AGENTS.parser(piece), true).childNodes];
+    piece = [];
+    length = 0;
+  }
+  yield [...drawn(AGENTS.parser(piece), true).childNodes];
+}
+
+function drawn(html: string, colours: boolean): DocumentFragment {
   const fragment = DOMPurify.sanitize(html, CONFIG);
   for (const block of fragment.querySelectorAll(BLOCKS)) block.setAttribute("dir", "auto");
   for (const code of fragment.querySelectorAll("code, pre")) code.setAttribute("dir", "ltr");

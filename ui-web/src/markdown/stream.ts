@@ -4,8 +4,9 @@
 // A block is frozen on complete lines only, once another block has begun after it. Inside an open
 // fence nothing is parsed: characters go into one text node. When the text is done it is drawn
 // once more from the whole, which also resolves reference links; nodes that come out the same stay.
+// Of a long text that takes a while: it is done in pieces, and whoever types meanwhile is heard.
 import type { Token } from "marked";
-import { blocks, rendered } from "./render";
+import { blocks, rendered, renderedInPieces } from "./render";
 
 interface Fence {
   readonly closing: RegExp;
@@ -23,12 +24,19 @@ const MAY_CLOSE = /^ {0,3}[`~]*[ \t]*$/;
 /** The opening line of a fence, with its marker. */
 const OPENING = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n/;
 
+/** Characters of a long text that are drawn for the last time in one go. */
+const PIECE = 4_000;
+/** So many milliseconds at a time. */
+const AT_A_TIME = 12;
+
 export class StreamWriter {
   private source = "";
   /** Characters of the source whose blocks are frozen. */
   private frozen = 0;
   private fence: Fence | null = null;
   private finished = false;
+  /** Counts what was begun: of two at work, the later one goes on. */
+  private runs = 0;
   private readonly tail = document.createElement("div");
 
   constructor(private readonly root: HTMLElement) {
@@ -38,6 +46,7 @@ export class StreamWriter {
 
   /** Show `text`, which usually continues what was shown. */
   write(text: string): void {
+    this.runs++;
     if (this.finished || !text.startsWith(this.source)) this.restart();
     if (text === this.source) return;
     this.source = text;
@@ -45,21 +54,37 @@ export class StreamWriter {
     while (this.fence !== null ? this.fenced(this.fence) : this.freeze());
   }
 
-  /** Show `text` as it will stay. */
-  finish(text: string): void {
+  /** Show `text` as it will stay: at once, but for what has grown here, which is all there already. */
+  async finish(text: string): Promise<void> {
+    const grown = this.source !== "" && !this.finished && text.length > PIECE;
+    if (grown) this.write(text);
+    const run = ++this.runs;
     this.finished = true;
     this.root.append(...this.tail.childNodes);
     this.tail.remove();
-    const whole = [...rendered(text).childNodes];
-    whole.forEach((node, index) => {
-      const there = this.root.childNodes[index];
-      if (there === undefined) this.root.append(node);
-      else if (!there.isEqualNode(node)) there.replaceWith(node);
-    });
-    while (this.root.childNodes.length > whole.length) this.root.lastChild?.remove();
+    this.root.ariaBusy = grown ? "true" : null;
+    let began = performance.now();
+    let count = 0;
+    for (const nodes of renderedInPieces(text, grown ? PIECE : Infinity)) {
+      for (const node of nodes) this.settle(node, count++);
+      if (!grown || performance.now() - began < AT_A_TIME) continue;
+      await new Promise((goOn) => setTimeout(goOn));
+      if (run !== this.runs) return;
+      began = performance.now();
+    }
+    while (this.root.childNodes.length > count) this.root.lastChild?.remove();
+    this.root.ariaBusy = null;
+  }
+
+  /** Have this node at its place; one that is the same stays as it is. */
+  private settle(node: ChildNode, index: number): void {
+    const there = this.root.childNodes[index];
+    if (there === undefined) this.root.append(node);
+    else if (!there.isEqualNode(node)) there.replaceWith(node);
   }
 
   private restart(): void {
+    this.root.ariaBusy = null;
     this.source = "";
     this.frozen = 0;
     this.fence = null;
