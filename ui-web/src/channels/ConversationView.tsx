@@ -116,42 +116,43 @@ function Header({ channel, name, id, onBack }: HeaderProps): JSX.Element {
           {stateText(agent)}
         </span>
       )}
-      {channel !== undefined && channel.description !== "" && (
-        <span class="quiet conversation-description">{channel.description}</span>
-      )}
-      <span class="spring" />
-      {agent !== undefined && usage[agent.name] !== undefined && (
-        <UsageMeter agent={agent.name} usage={usage[agent.name] ?? NO_USAGE} />
-      )}
-      {members.slice(0, SHOWN_MEMBERS).map((name) => (
-        <Member key={name} name={name} usage={usage[name]} />
-      ))}
-      {members.length > SHOWN_MEMBERS && (
-        <span class="quiet">+{members.length - SHOWN_MEMBERS}</span>
-      )}
-      {channel !== undefined && (
+      <span class="quiet conversation-description" title={channel?.description}>
+        {channel?.description}
+      </span>
+      <span class="head-end">
+        {agent !== undefined && usage[agent.name] !== undefined && (
+          <UsageMeter agent={agent.name} usage={usage[agent.name] ?? NO_USAGE} />
+        )}
+        {members.slice(0, SHOWN_MEMBERS).map((name) => (
+          <Member key={name} name={name} usage={usage[name]} />
+        ))}
+        {members.length > SHOWN_MEMBERS && (
+          <span class="quiet">+{members.length - SHOWN_MEMBERS}</span>
+        )}
+        {channel !== undefined && (
+          <button
+            type="button"
+            class="button"
+            title={t("members.open")}
+            aria-expanded={pane.value?.shows === "members"}
+            onClick={() => toggle("members")}
+          >
+            <Icon of={Users} />
+            <span class="unseen">{t("members.open")}: </span>
+            {channel.members.length}
+          </button>
+        )}
         <button
           type="button"
           class="button"
-          title={t("members.open")}
-          aria-expanded={pane.value?.shows === "members"}
-          onClick={() => toggle("members")}
+          aria-label={t("sidebar.agents")}
+          title={t("sidebar.agents")}
+          aria-expanded={pane.value?.shows === "agents"}
+          onClick={() => toggle("agents")}
         >
-          <Icon of={Users} />
-          <span class="unseen">{t("members.open")}: </span>
-          {channel.members.length}
+          <Icon of={PanelRight} />
         </button>
-      )}
-      <button
-        type="button"
-        class="button"
-        aria-label={t("sidebar.agents")}
-        title={t("sidebar.agents")}
-        aria-expanded={pane.value?.shows === "agents"}
-        onClick={() => toggle("agents")}
-      >
-        <Icon of={PanelRight} />
-      </button>
+      </span>
     </header>
   );
 }

@@ -69,18 +69,19 @@ export function SettingsView({ onBack }: { onBack: () => void }): JSX.Element {
         </button>
         <h2>{t("settings.title")}</h2>
         <Status />
-        <span class="spring" />
-        <Choice name="theme" />
-        <Choice name="language" />
-        <button
-          type="button"
-          class="button primary"
-          disabled={away !== undefined || !edited.value || saving.value}
-          title={away ?? t("settings.saveKey")}
-          onClick={() => void write()}
-        >
-          <Icon of={Save} /> {t(saving.value ? "settings.saving" : "settings.save")}
-        </button>
+        <span class="head-end">
+          <Choice name="theme" />
+          <Choice name="language" />
+          <button
+            type="button"
+            class="button primary"
+            disabled={away !== undefined || !edited.value || saving.value}
+            title={away ?? t("settings.saveKey")}
+            onClick={() => void write()}
+          >
+            <Icon of={Save} /> {t(saving.value ? "settings.saving" : "settings.save")}
+          </button>
+        </span>
       </header>
       <Conflict onDone={() => editor.current?.focus()} />
       {unread.value !== null && <Refusal text={t("settings.unread", { reason: problemText(unread.value) })} />}
