@@ -19,8 +19,8 @@ TUNE = (
     "journal-keep=2000000,journal-segment=200000,journal-prune=1,blob-gone=10,"
     "snapshot-after=400,snapshot-every=3"
 )
-KEPT = 3  # channels
-RESTARTS = 10  # rounds from one restart of an agent to the next
+KEPT = 2  # channels
+RESTARTS = 5  # rounds from one restart of an agent to the next
 TEXT = "@alice @bob !count 600 500 !thought hm !tool !plan !usage !bigline 20000"
 
 

@@ -4,6 +4,7 @@
 !count N US        N chunks, the words "0 " … "N-1 ", US microseconds apart
 !stream N MS       as !count, in milliseconds (``1ms`` or ``1``)
 !permission [K]    ask K (1) times for permission, all at once, and wait for the answers
+!ask FILE          ask for permission with the params in the file, and wait for the answer
 !tool              a tool call and its completion
 !tools N           N tool calls, of which one is completed
 !orphan ID         a tool_call_update for a call that was never announced
@@ -190,6 +191,13 @@ class GoodTurn:
         for answer in answers:
             outcome = answer.get().get("result", {}).get("outcome", {})
             self._say(f"[{outcome.get('optionId') or outcome.get('outcome')}] ")
+
+    def do_ask(self, file: str) -> None:
+        params = json.loads(Path(file).read_text(encoding="utf-8"))
+        answer = self._agent.request(
+            "session/request_permission", {**params, "sessionId": self._session}
+        )
+        self._say(f"[{answer.get().get('result', {}).get('outcome', {}).get('outcome')}] ")
 
     def do_tool(self) -> None:
         call = "tool-1"
