@@ -8,7 +8,7 @@ SOURCES := bus services cli tests deploy
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: chaos-page help up down status ui test test-real check gen chaos bench screenshots lock fuzz soak
+.PHONY: reliability chaos-page help up down status ui test test-real check gen chaos bench screenshots lock fuzz soak
 
 help:
 	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
@@ -23,6 +23,7 @@ help:
 	@echo 'make chaos-page       the same before an open page: KILLS=50 of each, SEED=1'
 	@echo 'make fuzz SECONDS=600 try to break each parser for so long (ONLY="bus frames": one of them)'
 	@echo 'make soak MINUTES=60  steady work for so long: do memory, descriptors and disk stay the same?'
+	@echo 'make reliability [ONLY="F38 F41"]  run the tests that show what is promised, print the table'
 	@echo 'make bench            measure, each figure beside its yardstick'
 	@echo 'make screenshots      take a picture of every screen of the page (ONLY="bus search": of some)'
 	@echo 'make lock             resolve the lock files anew (needs uv)'
@@ -82,6 +83,11 @@ fuzz:
 soak:
 	@deploy/prepare dev
 	$(PY) -m tests.soak --minutes $(or $(MINUTES),60)
+
+reliability:
+	@deploy/prepare dev
+	@$(PY) deploy/page.py build
+	@$(PY) -m tests.reliability$(if $(ONLY), --only $(ONLY))
 
 bench:
 	@deploy/prepare dev
