@@ -1,5 +1,8 @@
 """The configuration file in the page: completed, judged, saved, and shared with other editors."""
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -150,3 +153,27 @@ def test_another_file_is_chosen_in_a_dialog_and_asked_about(screen: Screen) -> N
     field.press("ArrowDown")
     field.press("Tab")
     expect(field).to_have_value(str(deep / "other.yaml"))
+
+
+def test_a_recent_file_that_is_gone_is_taken_off_the_list(screen: Screen) -> None:
+    page, instance = screen.page, screen.instance
+    gone, there = instance.home / "gone.yaml", instance.home / "there.yaml"
+    there.write_text("agents: []\n")
+    known = instance.paths.state.parent / "recent"
+    known.write_text(json.dumps([str(instance.config), str(gone), str(there)]))
+    page.evaluate("location.hash = '#/settings'")
+    expect(page.get_by_role("button", name=str(gone), exact=True)).to_be_disabled()
+    page.get_by_role("button", name=f"Remove {gone} from the list").press("Enter")
+    expect(page.get_by_role("button", name=str(gone), exact=True)).to_have_count(0)
+    expect(page.get_by_role("button", name=str(there), exact=True)).to_be_enabled()
+    assert json.loads(known.read_text()) == [str(instance.config), str(there)]
+
+
+def test_an_icon_that_is_an_image_is_drawn(screen: Screen) -> None:
+    config = screen.instance.config
+    config.with_name("face.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    config.write_text(CONFIG.replace("title: Demo\n", "title: Demo\n    icon: ./face.svg\n"))
+    screen.talk_to("Demo")
+    image = screen.page.get_by_role("main").locator(".avatar img").first
+    expect(image).to_have_attribute("src", re.compile("^data:image/svg.xml;base64,"))
+    config.write_text(CONFIG)
