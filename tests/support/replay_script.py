@@ -218,7 +218,7 @@ class _Cutting:
         """The scene that what the agent says of a session belongs to now."""
         those = [one for one in self._made.scenes if one.session == session]
         unanswered = [one for one in those if one.response is None]
-        return (unanswered or those[-1:] or [None])[0] if session is not None else None
+        return next(iter(unanswered or those[-1:]), None) if session is not None else None
 
     def _agent(self, line: int, message: Frame) -> None:
         if is_answer(message):

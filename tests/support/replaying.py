@@ -8,6 +8,7 @@ step begins when all that the agent had said before it has come.
 import asyncio
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ class _Stage:
         for at, step in enumerate(scene.steps):
             if isinstance(step, Await):
                 lines = {one.line for one in scene.steps[:at] if isinstance(one, Say)}
-                await self._me.until(lambda lines=lines: self._arrived(scene, count, lines))
+                await self._me.until(partial(self._arrived, scene, count, lines))
                 await self._do(channel, scene, step)
         self._ended(scene, await self._me.answer(channel, sent))
 
@@ -346,8 +347,8 @@ class _Stage:
             for what in differences(sent, shown(whole)):
                 self.wrong(f"history: {what}")
             seen = [one for one in folded(live, channel) if one["role"] == "agent"]
-            if (what := [await self._whole(one) for one in seen]) != whole:
-                self.wrong(f"live: {what}\nhistory: {whole}")
+            if (grown := [await self._whole(one) for one in seen]) != whole:
+                self.wrong(f"live: {grown}\nhistory: {whole}")
             self._usage(channel, [frames[line] for line in mine])
         known = [line for line in said if _session(frames[line]) in self._channels]
         self._commands([frames[line] for line in known])
