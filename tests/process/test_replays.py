@@ -5,13 +5,13 @@ One instance serves them all, a few agents at a time.
 """
 
 import asyncio
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from tests.replay import all_played, configuration, recordings
 from tests.support.instance import TestInstance
@@ -28,11 +28,17 @@ FILES = sorted(GOLDEN.glob("*.jsonl"))
 
 
 class World:
-    """What came of all the recordings, and a page that was open all the while."""
+    """What came of all the recordings, and where a page stood that then fell asleep."""
 
-    def __init__(self, results: dict[str, Played], page: PageClient) -> None:
+    def __init__(
+        self, instance: TestInstance, results: dict[str, Played], place: tuple[int, int]
+    ) -> None:
+        self.instance = instance
         self.results = results
-        self.page = page
+        self.place = place
+
+    def page(self, place: tuple[int, int]) -> PageClient:
+        return PageClient(self.instance.port, self.instance.token, resume=place)
 
 
 @pytest.fixture(scope="module")
@@ -42,23 +48,10 @@ def world() -> Iterator[World]:
         instance.config.write_text(configuration(which))
         instance.up()
         with PageClient(instance.port, instance.token) as page:
-            over = threading.Event()
-            reading = threading.Thread(target=read, args=(page, over))
-            reading.start()
-            try:
-                results = asyncio.run(all_played(instance, which))
-            finally:
-                over.set()
-                reading.join()
-            named = {one.path.stem: result for one, result in zip(which, results, strict=True)}
-            yield World(named, page)
-
-
-def read(page: PageClient, over: threading.Event) -> None:
-    """Take what comes, as a page does: one that reads nothing is cut off."""
-    while not over.is_set():
-        with suppress(TimeoutError):
-            page.hear(timeout=0.2)
+            place = page.place
+        results = asyncio.run(all_played(instance, which))
+        named = {one.path.stem: result for one, result in zip(which, results, strict=True)}
+        yield World(instance, named, place)
 
 
 @pytest.mark.parametrize("name", [file.stem for file in FILES])
@@ -70,24 +63,45 @@ def test_nothing_that_a_real_agent_sent_is_lost(world: World, name: str) -> None
 
 
 def test_a_page_shows_what_the_agents_sent_as_the_history_keeps_it(world: World) -> None:
-    page = world.page
-    made = page.call("Direct", agent="r0")  # the last word: what comes before it has come
-    page.until(lambda page: any(one["id"] == made["value"] for one in channels(page)))
-    events = [
-        {"type": event["type"], **event["data"]}
-        for event in page.events
-        if event["type"] in ("message:updated", "message:delta")
-    ]
+    """It wakes up after all of it, and is told what it missed."""
+    with world.page(world.place) as page:
+        made = page.call("Direct", agent="r0")
+        assert made["ok"], made
+        place = page.place
+    events = woken(world, made["value"])
     shown = 0
-    for channel in channels(page):
-        kept = page.call("Conversation", channel=channel["id"], after=made["seq"])
-        messages = kept["value"]["messages"]
-        assert folded(events, channel["id"]) == messages
-        shown += len(messages)
+    with world.page(place) as page:
+        for channel in channels(events):
+            kept = page.call("Conversation", channel=channel["id"], after=made["seq"])
+            messages = kept["value"]["messages"]
+            assert folded(told(events), channel["id"]) == messages
+            shown += len(messages)
     assert shown > len(FILES)
 
 
-def channels(page: PageClient) -> list[dict[str, Any]]:
-    """The channels that the page was told of last."""
-    told = page.of("channels:changed")
-    return told[-1]["channels"] if told else []
+def woken(world: World, last: str) -> list[dict[str, Any]]:
+    """What a page is told that goes on where it stopped, up to the making of the channel ``last``.
+
+    One that is too slow is cut off, and comes again, as any page does.
+    """
+    events: list[dict[str, Any]] = []
+    place = world.place
+    while not any(one["id"] == last for one in channels(events)):
+        with world.page(place) as page, suppress(ConnectionClosed):
+            assert page.welcome["resumed"]
+            page.until(lambda page: any(one["id"] == last for one in channels(page.events)))
+        events += page.events
+        place = page.place
+    return events
+
+
+def channels(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The channels that a page was told of last."""
+    changes = [event["data"] for event in events if event["type"] == "channels:changed"]
+    return changes[-1]["channels"] if changes else []
+
+
+def told(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What was told of messages."""
+    kinds = ("message:updated", "message:delta")
+    return [{"type": one["type"], **one["data"]} for one in events if one["type"] in kinds]

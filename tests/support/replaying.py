@@ -6,6 +6,7 @@ step begins when all that the agent had said before it has come.
 """
 
 import asyncio
+import itertools
 import json
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,7 @@ from sk_bus.queries import Blob, Conversation
 from sk_bus.vocabulary import encoded
 from tests.support import replay_script
 from tests.support.conversing import Person
+from tests.support.patience import PATIENCE
 from tests.support.replay_script import TAKING_UP, UNRECORDED, Await, Say, Scene, Script
 from tests.support.replay_shown import differences, expected, folded, shown
 
@@ -50,6 +52,7 @@ class Recording:
             "name": self.agent,
             "title": f"{self.path.stem} {self.take_up}",
             "command": python,
+            "startTimeout": f"{PATIENCE:.0f}s",
             "args": arguments,
         }
 
@@ -91,6 +94,7 @@ class _Stage:
         self._all: list[ChannelId] = []
         self._asked: dict[ChannelId, int] = {}  # permission requests so far
         self._prompts: dict[str, int] = {}  # prompts so far, by the session
+        self._looks = 0
         self._read = 0  # events that were looked at
         self._frames = 0  # frames of the agent among them
         self._sent: dict[str, int] = {}  # prompts among them, by the session
@@ -107,6 +111,8 @@ class _Stage:
             await self._earlier_life()
             await self._scenes()
             await self._me.until(self._settled)
+            await self._all_decided()
+            await self._me.until(self._settled)  # what nobody asked for ends a while later
             await self._compare()
             state = self._me.states[self._agent].state.value
             if state != ("stopped" if self._ends_early() else "ready"):
@@ -259,12 +265,7 @@ class _Stage:
     def _settled(self) -> bool:
         """Whether nothing more is to come of what was begun, and every message has ended."""
         said = set(self._said())
-        whole = all(
-            step.line in said
-            for scene in self._begun()
-            for step in scene.steps
-            if isinstance(step, Say)
-        )
+        whole = all(line in said for scene in self._begun() for line in _lines(scene))
         return whole and all(one.done for channel in self._all for one in self._messages(channel))
 
     def _messages(self, channel: ChannelId) -> list[Message]:
@@ -358,7 +359,8 @@ class _Stage:
 
     async def _all_decided(self) -> int:
         """Wait until the router has decided on all that came; the seq up to which that is told."""
-        id_ = CommandId(f"{self._agent} has come to its end")
+        self._looks += 1
+        id_ = CommandId(f"{self._agent} has come so far {self._looks}")
         outcome = await self._me.bus.command(Cancel(id=id_, channel=self._all[0]))
 
         def told() -> bool:
@@ -391,10 +393,8 @@ class _Stage:
             for one in self._me.events
             if isinstance(one, UsageChanged) and one.channel == channel
         ]
-        if [(one["used"], one["size"]) for one in sent][-1:] != [(u.used, u.size) for u in told][
-            -1:
-        ]:
-            self.wrong(f"usage {sent[-1:]}, shown {told[-1:]}")
+        if [(one["used"], one["size"]) for one in sent] != [(one.used, one.size) for one in told]:
+            self.wrong(f"usage {sent}, shown {told}")
 
     def _commands(self, frames: list[dict[str, Any]]) -> None:
         kind = "available_commands_update"
@@ -405,16 +405,15 @@ class _Stage:
             if isinstance(one, CommandsChanged) and one.agent == self._agent
         ]
         names = [[one["name"] for one in each["availableCommands"]] for each in sent]
-        if names[-1:] != [[one.name for one in each] for each in told][-1:]:
-            self.wrong(f"commands {names[-1:]}, shown {told[-1:]}")
+        if names != [[one.name for one in each] for each in told]:
+            self.wrong(f"commands {names}, shown {told}")
 
     def _check_record(self) -> None:
         """Every frame was said, but those that answer what isn't asked; nothing was done wrong."""
         record = self._recording.record()
         said = [one["said"] for one in record if one.get("said") is not None]
         begun = self._begun()
-        lines = [s.line for one in begun for s in one.steps if isinstance(s, Say)]
-        if missing := set(lines) - set(said):
+        if missing := {line for one in begun for line in _lines(one)} - set(said):
             self.wrong(f"never said: lines {sorted(missing)}")
         idle = [one for one in self._script.scenes if one not in begun and self._asked_for(one)]
         if idle:
@@ -424,6 +423,12 @@ class _Stage:
                 self.wrong(one["wrong"])
         self.played.frames = len(said)
         self.played.not_asked = len(self._script.left_out) + len(self._script.lines()) - len(said)
+
+
+def _lines(scene: Scene) -> list[int]:
+    """What the agent must say of a scene: after the end of its stdin, it may be gone."""
+    steps = itertools.takewhile(lambda step: step != Await("eof"), scene.steps)
+    return [step.line for step in steps if isinstance(step, Say)]
 
 
 def _asking(scene: Scene, step: Await) -> Any:
