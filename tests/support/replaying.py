@@ -13,25 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sk_bus.codec import plain
 from sk_bus.commands import AddMember, Cancel, Create
-from sk_bus.events import (
-    AgentLog,
-    CommandResult,
-    CommandsChanged,
-    MessageDelta,
-    MessageUpdated,
-    UsageChanged,
-)
+from sk_bus.events import CommandResult, MessageUpdated
 from sk_bus.internal import DoSend, FactFrame
-from sk_bus.model import AgentName, ChannelId, CommandId, Message, Role
-from sk_bus.queries import Blob, Conversation
-from sk_bus.vocabulary import encoded
+from sk_bus.model import AgentName, ChannelId, CommandId, Message
 from tests.support import replay_script
 from tests.support.conversing import Person
 from tests.support.patience import PATIENCE
+from tests.support.replay_kept import differing
 from tests.support.replay_script import TAKING_UP, UNRECORDED, Await, Say, Scene, Script
-from tests.support.replay_shown import differences, expected, folded, shown
 
 AGENT = Path(replay_script.__file__).with_name("replay_agent.py")
 
@@ -314,7 +304,11 @@ class _Stage:
 
         One who says yes, and then tells nothing of the past, knows nothing of it.
         """
-        replayed = any(_update(one.frame) for one in scene.steps if isinstance(one, Say))
+        replayed = any(
+            one.frame.get("method") == "session/update"
+            for one in scene.steps
+            if isinstance(one, Say)
+        )
         failed = failed or not self._can_load() or (scene.method == "session/load" and not replayed)
         told = [
             one.error
@@ -327,35 +321,15 @@ class _Stage:
     async def _compare(self) -> None:
         """Hold what is shown and kept against what the agent said."""
         seq = await self._all_decided()
-        frames: dict[int, dict[str, Any]] = {}
-        scenes: dict[int, Scene] = {}
-        for scene in self._script.scenes:
-            for step in scene.steps:
-                if isinstance(step, Say):
-                    frames[step.line], scenes[step.line] = step.frame, scene
-        said = self._said()
-        live = [encoded(e) for e in self._me.events if isinstance(e, MessageUpdated | MessageDelta)]
-        for session, channel in self._channels.items():
-            mine = [line for line in said if _session(frames[line]) == session]
-            turns: dict[Scene, list[dict[str, Any]]] = {}
-            for line in mine:
-                if scenes[line].method not in TAKING_UP:  # the past was shown when it was said
-                    turns.setdefault(scenes[line], []).append(frames[line])
-            sent = expected(list(turns.values()))
-            answer = await self._me.bus.query(Conversation(channel=channel), after=seq)
-            kept = [plain(one) for one in answer.value.messages if one.role is Role.AGENT]
-            whole = [await self._whole(one) for one in kept]
-            for what in differences(sent, shown(whole)):
-                self.wrong(f"history: {what}")
-            seen = [one for one in folded(live, channel) if one["role"] == "agent"]
-            if (grown := [await self._whole(one) for one in seen]) != whole:
-                self.wrong(f"live: {grown}\nhistory: {whole}")
-            self._usage(channel, [frames[line] for line in mine])
-        known = [line for line in said if _session(frames[line]) in self._channels]
-        self._commands([frames[line] for line in known])
-        noise = [e.line for e in self._me.events if isinstance(e, AgentLog) if _out(e, self._agent)]
-        if noise:
-            self.wrong(f"lines that are no frames: {noise}")
+        steps = {
+            step.line: (scene, step.frame)
+            for scene in self._script.scenes
+            for step in scene.steps
+            if isinstance(step, Say)
+        }
+        said = [steps[line] for line in self._said()]
+        found = await differing(self._me, self._agent, self._channels, said, after=seq)
+        self.played.wrong += found
 
     async def _all_decided(self) -> int:
         """Wait until the router has decided on all that came; the seq up to which that is told."""
@@ -368,45 +342,6 @@ class _Stage:
 
         await self._me.until(told)
         return outcome.seq
-
-    async def _whole(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The message with its long texts in the place of what stands for them."""
-        made: dict[str, Any] = await self._filled(message)
-        return made
-
-    async def _filled(self, value: Any) -> Any:
-        match value:
-            case {"sha256": str(sha256), "length": int(), "head": str()}:
-                text = await self._me.bus.query(Blob(sha256=sha256, limit=100_000_000))
-                return text.value.decode()
-            case dict():
-                return {key: await self._filled(one) for key, one in value.items()}
-            case list() | tuple():
-                return [await self._filled(one) for one in value]
-            case _:
-                return value
-
-    def _usage(self, channel: ChannelId, frames: list[dict[str, Any]]) -> None:
-        sent = [one for one in map(_update, frames) if one.get("sessionUpdate") == "usage_update"]
-        told = [
-            one.usage
-            for one in self._me.events
-            if isinstance(one, UsageChanged) and one.channel == channel
-        ]
-        if [(one["used"], one["size"]) for one in sent] != [(one.used, one.size) for one in told]:
-            self.wrong(f"usage {sent}, shown {told}")
-
-    def _commands(self, frames: list[dict[str, Any]]) -> None:
-        kind = "available_commands_update"
-        sent = [one for one in map(_update, frames) if one.get("sessionUpdate") == kind]
-        told = [
-            one.commands
-            for one in self._me.events
-            if isinstance(one, CommandsChanged) and one.agent == self._agent
-        ]
-        names = [[one["name"] for one in each["availableCommands"]] for each in sent]
-        if names != [[one.name for one in each] for each in told]:
-            self.wrong(f"commands {names}, shown {told}")
 
     def _check_record(self) -> None:
         """Every frame was said, but those that answer what isn't asked; nothing was done wrong."""
@@ -439,17 +374,3 @@ def _asking(scene: Scene, step: Await) -> Any:
         if isinstance(one, Say) and one.frame.get("method") == "session/request_permission"
     }
     return asking.get(json.dumps(step.id))
-
-
-def _update(frame: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = (frame.get("params") or {}).get("update") or {}
-    return found
-
-
-def _session(frame: dict[str, Any]) -> str | None:
-    session = (frame.get("params") or {}).get("sessionId")
-    return session if isinstance(session, str) else None
-
-
-def _out(log: AgentLog, agent: str) -> bool:
-    return log.agent == agent and log.stream == "stdout"
