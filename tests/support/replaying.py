@@ -6,7 +6,6 @@ step begins when all that the agent had said before it has come.
 """
 
 import asyncio
-import itertools
 import json
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,11 +14,11 @@ from typing import Any
 
 from sk_bus.commands import AddMember, Cancel, Create
 from sk_bus.events import CommandResult, MessageUpdated
-from sk_bus.internal import DoSend, FactFrame
 from sk_bus.model import AgentName, ChannelId, CommandId, Message
 from tests.support import replay_script
 from tests.support.conversing import Person
 from tests.support.patience import PATIENCE
+from tests.support.replay_coming import Coming, lines
 from tests.support.replay_kept import differing
 from tests.support.replay_script import TAKING_UP, UNRECORDED, Await, Say, Scene, Script
 
@@ -46,12 +45,6 @@ class Recording:
             "args": arguments,
         }
 
-    def record(self) -> list[dict[str, Any]]:
-        path = self.folder / "record"
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        whole, _, _ = text.rpartition("\n")
-        return [json.loads(line) for line in whole.split("\n") if line]
-
 
 @dataclass
 class Played:
@@ -70,14 +63,13 @@ async def play(me: Person, recording: Recording) -> Played:
     try:
         await stage.play()
     except TimeoutError:
-        stage.wrong(f"it never went on: {stage.where()}")
+        stage.wrong(f"it never went on: {stage.coming.where()}")
     return stage.played
 
 
 class _Stage:
     def __init__(self, me: Person, recording: Recording) -> None:
         self._me = me
-        self._recording = recording
         self._agent = recording.agent
         self._script: Script = replay_script.read(recording.path, take_up=recording.take_up)
         self._channels: dict[str, ChannelId] = {}  # by the session
@@ -85,9 +77,7 @@ class _Stage:
         self._asked: dict[ChannelId, int] = {}  # permission requests so far
         self._prompts: dict[str, int] = {}  # prompts so far, by the session
         self._looks = 0
-        self._read = 0  # events that were looked at
-        self._frames = 0  # frames of the agent among them
-        self._sent: dict[str, int] = {}  # prompts among them, by the session
+        self.coming = Coming(me, self._agent, self._script, recording.folder / "record")
         self.played = Played()
 
     def wrong(self, what: str) -> None:
@@ -194,8 +184,8 @@ class _Stage:
     async def _prompt(self, scene: Scene, channel: ChannelId, sent: str, count: int) -> None:
         for at, step in enumerate(scene.steps):
             if isinstance(step, Await):
-                lines = {one.line for one in scene.steps[:at] if isinstance(one, Say)}
-                await self._me.until(partial(self._arrived, scene, count, lines))
+                before = {one.line for one in scene.steps[:at] if isinstance(one, Say)}
+                await self._me.until(partial(self.coming.arrived, scene, count, before))
                 await self._do(channel, scene, step)
         self._ended(scene, await self._me.answer(channel, sent))
 
@@ -226,36 +216,10 @@ class _Stage:
 
     # --- what has come ----------------------------------------------------------------------
 
-    def _look(self) -> None:
-        """Count what came since the last look."""
-        for event in self._me.events[self._read :]:
-            match event:
-                case FactFrame() if event.agent == self._agent:
-                    self._frames += 1
-                case DoSend() if event.agent == self._agent and '"session/prompt"' in event.line:
-                    session = json.loads(event.line)["params"]["sessionId"]
-                    self._sent[session] = self._sent.get(session, 0) + 1
-        self._read = len(self._me.events)
-
-    def _said(self) -> list[int]:
-        """The lines of the recording that the agent has said, and that have come."""
-        self._look()
-        said = [one["said"] for one in self._recording.record() if "said" in one]
-        return [line for line in said[: self._frames] if line is not None]
-
-    def _arrived(self, scene: Scene, count: int, lines: set[int]) -> bool:
-        """Whether the scene's prompt was sent, and all of ``lines`` has come."""
-        self._look()
-        return self._sent.get(str(scene.session), 0) >= count and lines <= set(self._said())
-
-    def _begun(self) -> list[Scene]:
-        begun = [one["begun"] for one in self._recording.record() if "begun" in one]
-        return [self._script.scenes[index] for index in dict.fromkeys(begun)]
-
     def _settled(self) -> bool:
         """Whether nothing more is to come of what was begun, and every message has ended."""
-        said = set(self._said())
-        whole = all(line in said for scene in self._begun() for line in _lines(scene))
+        said = set(self.coming.said())
+        whole = all(line in said for one in self.coming.begun() for line in lines(one))
         return whole and all(one.done for channel in self._all for one in self._messages(channel))
 
     def _messages(self, channel: ChannelId) -> list[Message]:
@@ -265,17 +229,6 @@ class _Stage:
             if isinstance(event, MessageUpdated) and event.channel == channel:
                 found[event.message.id] = event.message
         return list(found.values())
-
-    def where(self) -> str:
-        """How far it came, for the message of a failure."""
-        said, begun = set(self._said()), self._begun()
-        missing = [
-            f"{one.method} {one.id}: {[s for s in one.steps if not isinstance(s, Say)]}"
-            for one in begun
-            if any(isinstance(step, Say) and step.line not in said for step in one.steps)
-        ]
-        waiting = [one.method for one in self._script.scenes if one not in begun]
-        return f"{len(begun)} scenes begun, unfinished {missing}, not begun {waiting}"
 
     # --- what it came to --------------------------------------------------------------------
 
@@ -327,7 +280,7 @@ class _Stage:
             for step in scene.steps
             if isinstance(step, Say)
         }
-        said = [steps[line] for line in self._said()]
+        said = [steps[line] for line in self.coming.said()]
         found = await differing(self._me, self._agent, self._channels, said, after=seq)
         self.played.wrong += found
 
@@ -345,10 +298,10 @@ class _Stage:
 
     def _check_record(self) -> None:
         """Every frame was said, but those that answer what isn't asked; nothing was done wrong."""
-        record = self._recording.record()
+        record = self.coming.noted()
         said = [one["said"] for one in record if one.get("said") is not None]
-        begun = self._begun()
-        if missing := {line for one in begun for line in _lines(one)} - set(said):
+        begun = self.coming.begun()
+        if missing := {line for one in begun for line in lines(one)} - set(said):
             self.wrong(f"never said: lines {sorted(missing)}")
         idle = [one for one in self._script.scenes if one not in begun and self._asked_for(one)]
         if idle:
@@ -358,12 +311,6 @@ class _Stage:
                 self.wrong(one["wrong"])
         self.played.frames = len(said)
         self.played.not_asked = len(self._script.left_out) + len(self._script.lines()) - len(said)
-
-
-def _lines(scene: Scene) -> list[int]:
-    """What the agent must say of a scene: after the end of its stdin, it may be gone."""
-    steps = itertools.takewhile(lambda step: step != Await("eof"), scene.steps)
-    return [step.line for step in steps if isinstance(step, Say)]
 
 
 def _asking(scene: Scene, step: Await) -> Any:
