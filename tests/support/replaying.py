@@ -299,9 +299,9 @@ class _Stage:
     def _check_record(self) -> None:
         """Every frame was said, but those that answer what isn't asked; nothing was done wrong."""
         record = self.coming.noted()
-        said = [one["said"] for one in record if one.get("said") is not None]
+        said = {one["said"] for one in record if one.get("said") is not None}
         begun = self.coming.begun()
-        if missing := {line for one in begun for line in lines(one)} - set(said):
+        if missing := {line for one in begun for line in lines(one)} - said:
             self.wrong(f"never said: lines {sorted(missing)}")
         idle = [one for one in self._script.scenes if one not in begun and self._asked_for(one)]
         if idle:
