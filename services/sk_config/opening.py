@@ -21,7 +21,7 @@ from sk_bus.model import CommandId, Problem
 from sk_bus.queries import ListChannels
 from sk_config import files
 
-_PATIENCE = 10.0  # seconds for the history, before the log says what is waited for
+_PATIENCE = 10.0  # seconds for the history, before it is said what is waited for
 _AGAIN = 1.0
 
 
@@ -40,6 +40,8 @@ class Opening:
         self._file = file
         self._answered = answered
         self._say = say
+        # What a person should know of an Open that can't go on; empty as long as it can.
+        self.waits = ""
         self._wanted: dict[str, Any] | None = None
         self._changed = asyncio.Event()
 
@@ -78,7 +80,10 @@ class Opening:
                 await bus.query(ListChannels(), after=head, timeout=_PATIENCE)
                 break
             except UnreachableError:
-                log.warning("%s waits to be opened until the history has read everything", path)
+                self.waits = f"{path} is opened when the history has stored everything"
+                self._service.state = "degraded"
+                log.warning("%s; it waits", self.waits)
+        self.waits = ""
         failpoint("open_read")
         while True:
             try:

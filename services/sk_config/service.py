@@ -139,7 +139,8 @@ class _Desk:
 
     async def _current(self, _: Current) -> CurrentConfig:
         await self._keeper.loaded.wait()
-        return self._keeper.current(self._history_problem)
+        known = (self._opening.waits, self._history_problem)
+        return self._keeper.current("; ".join(filter(None, known)) or None)
 
     async def _content(self, _: Content) -> ContentView:
         await self._keeper.loaded.wait()

@@ -442,6 +442,7 @@ Examples:
     "config.unreadable": "{path} can't be read: {why}",
     "config.not-utf8": "{path} is not UTF-8, from byte {byte} on; convert it first",
     "config.opening": "opening {path}; answers end first",
+    "config.opening.waits": "still waiting: {why}",
     "config.opened": "in force: {path} ({state})",
     "config.recent.unknown": "{path} is not among the files opened last",
     "config.recent.none": "none was opened yet",

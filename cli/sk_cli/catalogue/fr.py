@@ -452,6 +452,7 @@ Exemples :
     "config.unreadable": "{path} est illisible : {why}",
     "config.not-utf8": "{path} n’est pas en UTF-8 à partir de l’octet {byte} ; convertissez-le d’abord",
     "config.opening": "ouverture de {path} ; les réponses se terminent d’abord",
+    "config.opening.waits": "attend encore : {why}",
     "config.opened": "en vigueur : {path} ({state})",
     "config.recent.unknown": "{path} n’est pas parmi les fichiers ouverts en dernier",
     "config.recent.none": "aucun n’a encore été ouvert",

@@ -110,6 +110,7 @@ def open_(told: Invocation, *, file: str) -> None:
         if not accepted.result.value["already"]:
             told.say(t("config.opening", path=place))
         # Accepted: the services end, and begin anew on the other file's data.
+        seen: list[str | None] = []
         async for _ in bus.beats():
             try:
                 current: CurrentConfig = (await bus.query(Current(), timeout=2.0)).value
@@ -117,6 +118,10 @@ def open_(told: Invocation, *, file: str) -> None:
                 continue  # it is not there yet; the next heartbeat is soon
             if _same_file(Path(current.path), place):
                 return current
+            trouble = current.historyProblem
+            if seen and trouble and trouble != seen[-1]:  # what stood before is no news
+                told.say(t("config.opening.waits", why=trouble))
+            seen.append(trouble)
         raise AssertionError("heartbeats never end by themselves")
 
     current = asking.ask(told, body, then="sk-cli status")

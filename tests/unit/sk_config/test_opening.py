@@ -1,14 +1,22 @@
 """Whether a path can be opened, and what the router's reports make the config watcher do."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sk_bus.contract import Hello, Report
+from sk_bus.errors import UnreachableError, problem
 from sk_bus.internal import FileOpenable
 from sk_bus.model import CommandId
-from sk_config.opening import judged
+from sk_bus.paths import Instance
+from sk_bus.queries import ListChannels
+from sk_bus.service import Service
+from sk_config.opening import Opening, judged
+from tests.support.patience import PATIENCE
 
 HOW = CommandId("one")
 
@@ -94,3 +102,58 @@ def test_what_is_no_path_is_refused(now: Path, asked: str, id_: str) -> None:
     why = judged(HOW, asked, now).problem
     assert why is not None
     assert why.id == id_
+
+
+class Waiting:
+    """A bus whose history answers when it is let."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.stored = asyncio.Event()
+
+    async def hello(self, *, timeout: float) -> Hello:
+        return Hello(epoch=1, head=9, floor=1, directory="", config="", open=True)
+
+    async def query(self, query: ListChannels, *, after: int, timeout: float) -> None:
+        assert after == 9
+        self.asked += 1
+        await asyncio.sleep(0)
+        if not self.stored.is_set():
+            raise UnreachableError(problem("unreachable", "sk-history is away"))
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():  # noqa: ASYNC110  nothing tells of it
+            await asyncio.sleep(0.01)
+
+
+def test_while_the_history_has_yet_to_store_what_was_said_that_is_said(tmp_path: Path) -> None:
+    instance = Instance(name="test", state=tmp_path, run=tmp_path)
+    bus: Any = Waiting()
+    hello = Hello(epoch=1, head=9, floor=1, directory="", config="", open=True)
+    service = Service("config", instance, bus, hello)
+    opening = Opening(
+        service,
+        tmp_path / "now.yaml",
+        answered=lambda _: True,
+        say=lambda _: None,
+    )
+
+    async def test() -> None:
+        task = asyncio.ensure_future(opening.run())
+        details = {"opening": {"closed": True, "path": "/there.yaml"}}
+        opening.heard(Report(service="router", pid=1, epoch=1, cursor=9, details=details))
+        await until(lambda: bus.asked > 1)
+        assert opening.waits == "/there.yaml is opened when the history has stored everything"
+        assert service.state == "degraded"
+        assert not instance.pointer.exists()
+        bus.stored.set()
+        await until(instance.source.exists)
+        assert opening.waits == ""
+        await until(instance.pointer.exists)
+        assert instance.pointer.read_text() == "/there.yaml\n"
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(test())

@@ -13,6 +13,8 @@ const FLUSH_EVERY = 50;
 const KEPT_EVENTS = 20_000;
 const ASK_AGAIN = 2_000;
 const GONE = "no-such-channel";
+/** Components whose state may come with another `historyProblem`. */
+const TELLING: ReadonlySet<string> = new Set(["history", "config"]);
 
 interface Wish {
   readonly key: string;
@@ -208,8 +210,8 @@ export class Store {
       this.keep(event);
       this.become(fold(this.now, event));
       for (const listener of this.listeners) listener(event, this.now);
-      if (event.type === "component:state" && event.data.component === "history") {
-        this.refresh("config"); // only the query says whether history could be opened
+      if (event.type === "component:state" && TELLING.has(event.data.component)) {
+        this.refresh("config"); // only the query says what is wrong with the history
       }
     }
     this.askMissing();
