@@ -176,6 +176,8 @@ class Screen:
         # Just after it was sent nobody answers yet.
         expect(self.own.and_(self.last)).to_have_count(0, timeout=PATIENCE)
         expect(self.stop).to_have_count(0, timeout=PATIENCE)
+        # A long one is drawn for the last time in pieces: until then some of it may be away.
+        expect(self.last.locator("[aria-busy=true]")).to_have_count(0, timeout=PATIENCE)
 
     def words(self) -> list[str]:
         """The numbered words of the last message, in order, doubles and all."""
