@@ -17,6 +17,10 @@ from sk_bus.contract import Hello
 from sk_bus.journal import Journal, JournalError
 from sk_bus.process import Process, take
 
+# What a person reads after the reason why something is kept in the run directory instead.
+IN_MEMORY = (
+    "mend that, then stop and start Sidekicks (what is said until then is kept in memory only)"
+)
 # What RocksDB says of files that are wrong or gone, not of a disk that is full or a lock.
 _DAMAGED = ("Corruption", "No such file", "Not implemented", "Invalid argument")
 
@@ -136,7 +140,7 @@ def _chosen(
         if ours and seen and seen.directory == str(wanted):
             raise JournalError(str(error)) from error  # it worked before, and will again
         why = error.strerror if isinstance(error, OSError) else error
-        trouble = f"{wanted} can't be used: {why}; mend that, then stop and start Sidekicks"
+        trouble = f"{wanted} can't be used: {why}; {IN_MEMORY}"
     process.log.warning("%s; it lives in memory until the end", trouble)
     _clear(memory)
     journal = _journal_in(memory, process)

@@ -8,7 +8,7 @@ import importlib
 import io
 import os
 import sys
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -68,7 +68,22 @@ root = Commands("sk-cli", help="help.root")
 
 
 def main() -> NoReturn:
+    sys.stdout, sys.stderr = whole(sys.stdout), whole(sys.stderr)
     sys.exit(called(sys.argv[1:]))
+
+
+def whole(stream: TextIO) -> TextIO:
+    """A stream like this one that writes all that it is given; mostly the same.
+
+    Under PYTHONUNBUFFERED nothing stands between the text and the descriptor, and Python drops what
+    one write left over: into a full pipe, by a process that was stopped and continued.
+    """
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=stream.encoding, errors=stream.errors, line_buffering=True
+    )
 
 
 def called(arguments: list[str]) -> int:

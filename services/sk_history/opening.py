@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sk_bus import service as harness
+from sk_bus.opening import IN_MEMORY
 from sk_history import migrating, records
 from sk_history.fold import Fold
 from sk_history.migrating import NewerSchemaError
@@ -55,7 +56,7 @@ async def opened(service: harness.Service) -> Opened:
                 await asyncio.sleep(_AGAIN)
                 continue
             service.log.error("%s; what is said now lasts until the close", error)  # noqa: TRY400
-            made = _made(memory, f"{error}; mend that, then stop and start Sidekicks")
+            made = _made(memory, f"{error}; {IN_MEMORY}")
             say(service, _reason(memory))
             return Opened(made, memory.parent)
         _unsay(service)

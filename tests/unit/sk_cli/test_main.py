@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -22,6 +23,30 @@ def test_a_full_disk_behind_stdout_is_one_sentence() -> None:
         )
     assert ended.returncode == 1
     assert ended.stderr == "sk-cli: No space left on device\n"
+
+
+class _Narrow(io.RawIOBase):
+    """A pipe that takes a little at a time."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.taken += bytes(data[:10])
+        return min(len(data), 10)
+
+
+def test_what_one_write_left_over_is_written_next() -> None:
+    pipe = _Narrow()
+    # As Python makes it under PYTHONUNBUFFERED; else it buffers already.
+    bare = io.TextIOWrapper(cast("Any", pipe), encoding="utf-8", write_through=True)
+    stream = main.whole(bare)
+    stream.write("a line that is longer than what the pipe takes\n")
+    assert pipe.taken == b"a line that is longer than what the pipe takes\n"
+    assert main.whole(stream) is stream
 
 
 def test_what_is_no_utf8_on_stdin_has_its_place(

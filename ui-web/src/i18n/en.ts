@@ -311,7 +311,7 @@ export const en = {
   "config.hide": "Hide",
   "config.settings": "Open settings",
   "config.at": "line {line}, column {column}",
-  "history.memory": "History is kept in memory only until Sidekicks closes: {reason}",
+  "history.problem": "Something is wrong with the history: {reason}",
 
   "status.answering": "{agent} is answering",
   "status.finished": { one: "{agent} finished ({count} word)", other: "{agent} finished ({count} words)" },

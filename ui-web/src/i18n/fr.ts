@@ -283,7 +283,7 @@ export const fr = {
   "config.hide": "Masquer",
   "config.settings": "Ouvrir les réglages",
   "config.at": "ligne {line}, colonne {column}",
-  "history.memory": "L’historique n’est gardé qu’en mémoire jusqu’à la fermeture de Sidekicks : {reason}",
+  "history.problem": "Il y a un problème avec l’historique : {reason}",
   "status.answering": "{agent} répond",
   "status.finished": { one: "{agent} a terminé ({count} mot)", other: "{agent} a terminé ({count} mots)" },
   "status.cancelled": "{agent} a été arrêté",

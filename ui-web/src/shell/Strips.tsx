@@ -151,7 +151,7 @@ function HistoryStrip(): JSX.Element | null {
   return (
     <Strip tone="warn">
       <Icon of={TriangleAlert} />
-      <span class="strip-text">{t("history.memory", { reason })}</span>
+      <span class="strip-text">{t("history.problem", { reason })}</span>
     </Strip>
   );
 }
