@@ -16,6 +16,7 @@ from rocksdict import (
     AccessType,
     BlockBasedOptions,
     BottommostLevelCompaction,
+    Cache,
     CompactOptions,
     DBCompressionType,
     Options,
@@ -213,8 +214,10 @@ def options() -> Options:
     made.set_bottommost_compression_type(DBCompressionType.zstd())
     table = BlockBasedOptions()
     table.set_block_size(16 * _KB)  # a page of messages is 50 kB
+    # What is read again is what people look at now; the rest is for the system's cache to keep.
+    table.set_block_cache(Cache(8 * _MB))
     made.set_block_based_table_factory(table)
-    made.set_write_buffer_size(16 * _MB)
+    made.set_write_buffer_size(4 * _MB)
     made.set_max_total_wal_size(64 * _MB)
     made.set_keep_log_file_num(2)
     made.set_max_log_file_size(_MB)  # each deletion adds to it
