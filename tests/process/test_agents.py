@@ -510,7 +510,7 @@ async def test_a_life_without_a_place_in_our_position_is_put_to_rest(executing: 
 async def test_agents_are_listed_with_state_and_memory_also_after_our_death(
     executing: Executing,
 ) -> None:
-    alice = await executing.agent()
+    alice = await (await executing.agent()).ready()  # what a fork still shares weighs nothing
     agents = (AgentConfig(name=alice.name, title="Alice", digest="d", cwd="/"),)
     executing.order(
         ConfigChanged(path="/x", valid=True, config=PublicConfig(agents=agents)),
