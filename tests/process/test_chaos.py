@@ -38,5 +38,9 @@ def test_without_its_memory_the_router_leaves_messages_without_an_end() -> None:
 
 
 def test_a_history_that_keeps_things_twice_is_found_out() -> None:
-    problems = judgement(Plan(seed=1, seconds=3, without="once")).problems
-    assert any(one.startswith("the history has m") for one in problems), problems
+    def noticed(seed: int, seconds: float) -> bool:
+        problems = judgement(Plan(seed=seed, seconds=seconds, without="once")).problems
+        return any(one.startswith("the history has m") for one in problems)
+
+    # Each finished answer shows it: there is one in the first seconds, but on a busy machine.
+    assert any(noticed(seed, seconds) for seed, seconds in ((1, 3), *LONGER))
