@@ -38,8 +38,17 @@ class Screen:
 
     def open(self) -> None:
         self.page.goto(f"{self.instance.address}/#t={self.instance.token}")
+        self._await_list()
+
+    def reload(self) -> None:
+        self.page.reload()
+        self._await_list()
+
+    def _await_list(self) -> None:
         live = self.page.get_by_text(self.said("link.live"), exact=True)
         expect(live).to_be_visible(timeout=PATIENCE)
+        # Whoever presses while channels come in presses what moves away below the pointer.
+        expect(self.sidebar).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
 
     def violations(self) -> list[str]:
         found: list[str] = self.page.evaluate("window.violations")

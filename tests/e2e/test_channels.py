@@ -110,7 +110,7 @@ def test_what_an_agent_says_elsewhere_is_unread_until_it_is_seen(
     instance.cli("send", "elsewhere", "think", "--wait")
     expect(row).to_contain_text("1 unread", timeout=PATIENCE)
     expect(screen.page).to_have_title(re.compile(r"^\(\d+\) "), timeout=PATIENCE)
-    screen.page.reload()
+    screen.reload()
     expect(row).to_contain_text("1 unread", timeout=PATIENCE)
     screen.page.keyboard.press("Alt+Shift+ArrowUp")
     expect(screen.page.get_by_role("separator").get_by_text("new")).to_be_visible(timeout=PATIENCE)

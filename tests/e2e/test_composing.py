@@ -42,7 +42,7 @@ def test_a_draft_outlives_a_reload_and_another_conversation(screen: Screen) -> N
     screen.composer.fill("half a thou")
     screen.talk_to("Slow Poke")
     expect(screen.composer).to_have_value("")
-    screen.page.reload()
+    screen.reload()
     screen.row("drafts").click()
     expect(screen.composer).to_have_value("half a thou")
 

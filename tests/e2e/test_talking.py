@@ -91,7 +91,7 @@ def test_two_tabs_and_a_reload_show_the_same_text(
     other.open()
     other.talk_to("Demo")
     screen.await_words(250)
-    screen.page.reload()
+    screen.reload()
     screen.talk_to("Demo")
     for tab in (screen, other):
         tab.await_words(800)

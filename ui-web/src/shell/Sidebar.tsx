@@ -15,6 +15,7 @@ import {
   components,
   current,
   directOf,
+  listKnown,
   openDirect,
   pending,
   permissions,
@@ -36,6 +37,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }): JSX.Element {
     <nav
       class="sidebar"
       aria-label={t("sidebar.label")}
+      aria-busy={!listKnown.value}
       ref={list}
       onKeyDown={(event) => roam(event, list.current)}
     >

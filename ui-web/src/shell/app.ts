@@ -29,6 +29,10 @@ const NO_PERMISSIONS: readonly Permission[] = [];
 /** Whether the answers are there, however empty. */
 export const agentsKnown = computed(() => store.world.value.agents !== null);
 export const channelsKnown = computed(() => store.world.value.channels !== null);
+/** Until then what stands in the list may still move under a pointer. */
+export const listKnown = computed(
+  () => agentsKnown.value && channelsKnown.value && store.world.value.permissions !== null,
+);
 export const commands = computed(() => store.world.value.commands);
 export const logs = computed(() => store.world.value.logs);
 
