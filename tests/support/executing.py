@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sk_bus.blobs import BlobStore
 from sk_bus.client import connect
+from sk_bus.contract import Heartbeat
 from sk_bus.internal import DoSend, DoStart, DoStop, DoTurn, FactExited, FactFrame, FactUp
 from sk_bus.model import AgentName, Cursor
 from sk_bus.paths import Instance
@@ -111,8 +112,13 @@ class Executing:
         self.tasks = [group.create_task(self.producer.run()), group.create_task(self._follow())]
 
     async def _follow(self) -> None:
-        async for item in self.bus.follow(Cursor(epoch=self.hello.epoch, seq=0)):
-            if isinstance(item, Batch):
+        start = Cursor(epoch=self.hello.epoch, seq=0)
+        async for item in self.bus.follow(start, heartbeats=True):
+            if isinstance(item, Heartbeat) and self._position:
+                # In no journal: an executor that was reconnecting to the bus hasn't heard it. The
+                # real router's reports say it again, too.
+                self.producer.put([], self._position)
+            elif isinstance(item, Batch):
                 self.events += item.events()
                 if self._decided and item.producer == "agents" and item.count:
                     self._decide(item.last)
