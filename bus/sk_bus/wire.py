@@ -220,7 +220,7 @@ def reply_from(data: bytes) -> tuple[int, Any | None, Problem | None]:
     match unpacked(data):
         case [int(request_id), True, value]:
             return request_id, value, None
-        case [int(request_id), False, dict(data_)]:
-            return request_id, None, value_of(Problem, data_)
+        case [int(request_id), False, {"id": str(), "message": str()} as refused]:
+            return request_id, None, value_of(Problem, refused)
         case _:
             raise MalformedError("a frame that is no reply")

@@ -76,6 +76,7 @@ def travelled(value: Any) -> Any:
 
 @briefly
 @given(st.binary(max_size=80) | spoilt(PACKED))
+@example(wire.packed([7, False, {"id": "no"}]))
 def test_bytes_are_read_or_malformed(data: bytes) -> None:
     for read in (wire.request_from, wire.reply_from, wire.heartbeat_from, wire.salvaged):
         with suppress(MalformedError):
