@@ -55,6 +55,7 @@ class BusClient:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._blobs: BlobStore | None = None
+        self.holes = 0
 
     async def __aenter__(self) -> Self:
         return self
@@ -74,8 +75,32 @@ class BusClient:
         epoch, n, position = await self._link.ask("bus", "position", [name], timeout=None)
         return _Producer(self._link, name, Assembly(name, epoch, n, position), epoch)
 
-    def follow(self, after: Cursor, *, heartbeats: bool = False) -> Follow:
-        return _follow(self._link, after, heartbeats=heartbeats)
+    async def follow(self, after: Cursor, *, heartbeats: bool = False) -> Follow:
+        gaps = Gaps(after)
+        unread = _Unread(reports=heartbeats)
+        leave = self._link.subscribe(unread.offer)
+        try:
+            async for delivered in _replay(self._link, gaps):
+                yield delivered
+            while True:
+                item = await unread.next()
+                if isinstance(item, Heartbeat):
+                    behind = gaps.behind(item.epoch, item.head)
+                    if heartbeats:
+                        yield item
+                    if not behind:
+                        continue
+                else:
+                    verdict = gaps.offered(item)
+                    if verdict is Verdict.DELIVER:
+                        yield item
+                    if verdict is not Verdict.ASK:
+                        continue
+                self.holes += 1
+                async for delivered in _replay(self._link, gaps):
+                    yield delivered
+        finally:
+            leave()
 
     def beats(self) -> Beats:
         return _beats(self._link)
@@ -225,33 +250,6 @@ class _Unread:
         if isinstance(item, Batch):
             self._bytes -= len(item.body)
         return item
-
-
-async def _follow(link: Link, after: Cursor, *, heartbeats: bool) -> Follow:
-    gaps = Gaps(after)
-    unread = _Unread(reports=heartbeats)
-    leave = link.subscribe(unread.offer)
-    try:
-        async for delivered in _replay(link, gaps):
-            yield delivered
-        while True:
-            item = await unread.next()
-            if isinstance(item, Heartbeat):
-                behind = gaps.behind(item.epoch, item.head)
-                if heartbeats:
-                    yield item
-                if not behind:
-                    continue
-            else:
-                verdict = gaps.offered(item)
-                if verdict is Verdict.DELIVER:
-                    yield item
-                if verdict is not Verdict.ASK:
-                    continue
-            async for delivered in _replay(link, gaps):
-                yield delivered
-    finally:
-        leave()
 
 
 async def _beats(link: Link) -> Beats:

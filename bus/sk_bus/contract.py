@@ -123,7 +123,12 @@ class Producer(Protocol):
 
 
 class Bus(Protocol):
-    """The bus as its clients see it. A call waits for a bus that is down, up to its deadline."""
+    """The bus as its clients see it. A call waits for a bus that is down, up to its deadline.
+
+    ``holes`` counts how often a follower was not sent something, and read it from the journal.
+    """
+
+    holes: int
 
     async def hello(self, *, timeout: float = 30.0) -> Hello:
         """What the bus says of itself."""

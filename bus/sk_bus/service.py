@@ -95,7 +95,7 @@ class Service:
             floor=self.floor,
             position=plain(self.position),
             state=self.state,
-            details=self.details,
+            details=self.details | ({"holes": self.bus.holes} if self.bus.holes else {}),
         )
 
     async def _reached(self, seq: int) -> None:

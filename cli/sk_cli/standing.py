@@ -68,6 +68,8 @@ def _detail(key: str, value: Any) -> str:
             return t("status.full") if value else ""
         case "journal", int():
             return t("status.journal", size=size(value))
+        case "holes", int():
+            return t("status.holes", count=value) if value else ""
         case "browsers", int():
             return t("status.browsers", count=value) if value else ""
         case _:

@@ -132,6 +132,8 @@ async def test_a_reader_that_stops_reading_finds_everything_afterwards(
                 assert isinstance(batch, Batch)
                 got += texts(batch.events())
         assert [text.split()[0] for text in got] == [str(n) for n in range(1, 3001)]
+        assert lazy.holes > 0  # what was dropped on the way is counted, for `status`
+        assert bus.holes == 0
 
 
 async def test_a_second_bus_ends_and_the_first_goes_on(zmq_bench: ZmqBench) -> None:

@@ -307,6 +307,7 @@ Examples:
     "status.context": "{used}/{size} {percent} %",
     "status.full": "the journal is full",
     "status.journal": "journal {size}",
+    "status.holes": ("{count} gap read again", "{count} gaps read again"),
     "status.browsers": ("{count} browser", "{count} browsers"),
     "status.no-agents": "the agents can't be listed: sk-agents does not answer",
     "status.config": "config",

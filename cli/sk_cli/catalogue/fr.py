@@ -310,6 +310,7 @@ Exemples :
     "status.context": "{used}/{size} {percent} %",
     "status.full": "le journal est plein",
     "status.journal": "journal {size}",
+    "status.holes": ("{count} trou relu", "{count} trous relus"),
     "status.browsers": ("{count} navigateur", "{count} navigateurs"),
     "status.no-agents": "impossible de lister les agents : sk-agents ne répond pas",
     "status.config": "config",

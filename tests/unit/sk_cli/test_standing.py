@@ -57,6 +57,8 @@ def test_how_full_a_context_is(usage: Usage | None, said: str) -> None:
         ({}, ""),
         ({"full": False, "browsers": 0}, ""),
         ({"full": True}, "the journal is full"),
+        ({"holes": 0}, ""),
+        ({"holes": 2}, "2 gaps read again"),
         ({"browsers": 1, "journal": 83_000}, "1 browser, journal 83 kB"),
         ({"of-tomorrow": "x\x1b"}, "of-tomorrow x␛"),
     ],
