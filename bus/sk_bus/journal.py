@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import rocksdict
-from rocksdict import AccessType, Options, Rdict, ReadOptions, WriteBatch
+from rocksdict import (
+    AccessType,
+    BlockBasedOptions,
+    Cache,
+    Options,
+    Rdict,
+    ReadOptions,
+    WriteBatch,
+)
 
 from sk_bus.instructions import Commit, Known, Place
 from sk_bus.retention import Segment, Segments
@@ -225,9 +233,13 @@ def _bounds(begin: bytes, end: bytes) -> ReadOptions:
 def _options() -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(True)  # noqa: FBT003  as its C++ original is called
-    # Small on purpose: what is read is nearly always still in the write buffer.
-    options.set_write_buffer_size(8 * 2**20)
-    options.set_max_write_buffer_number(3)
+    # Small on purpose: what is read is nearly always still in the write buffer, and what is read
+    # from a file is read once, so that RocksDB's own cache of 32 MB would only hold memory.
+    table = BlockBasedOptions()
+    table.set_block_cache(Cache(2 * 2**20))
+    options.set_block_based_table_factory(table)
+    options.set_write_buffer_size(4 * 2**20)
+    options.set_max_write_buffer_number(2)
     options.set_max_total_wal_size(32 * 2**20)
     options.set_max_open_files(48)
     options.set_keep_log_file_num(2)
