@@ -39,15 +39,8 @@ export function placeOf(lines: readonly string[], line: number, column: number):
   const before = text.slice(0, column);
   if (literal >= 0 && (text.trim() === "" ? column : indentOf(text)) > literal) return null;
   if (/(^|\s)#/.test(before)) return null;
-  let at = indentOf(before);
-  let rest = before.slice(at);
-  while (rest === "-" || rest.startsWith("- ")) {
-    popForItem(stack, at);
-    stack.push({ column: at, step: ITEM });
-    const width = 1 + indentOf(rest.slice(1));
-    at += width;
-    rest = rest.slice(width);
-  }
+  const at = enterItems(stack, before);
+  const rest = before.slice(at);
   const key = KEY.exec(rest);
   popForKey(stack, at);
   const path = stack.map(({ step }) => step);
@@ -76,19 +69,23 @@ export function keyAt(
 }
 
 function walk(stack: Frame[], text: string): void {
-  let at = indentOf(text);
-  let rest = text.slice(at);
-  while (rest === "-" || rest.startsWith("- ")) {
-    popForItem(stack, at);
-    stack.push({ column: at, step: ITEM });
-    const width = 1 + indentOf(rest.slice(1));
-    at += width;
-    rest = rest.slice(width);
-  }
+  const at = enterItems(stack, text);
+  const rest = text.slice(at);
   const key = KEY.exec(rest);
   if (key === null) return;
   popForKey(stack, at);
   stack.push({ column: at, step: unquoted(key[1] ?? "") });
+}
+
+/** Enter an item for each dash that a line begins with; the column behind them. */
+function enterItems(stack: Frame[], text: string): number {
+  let at = indentOf(text);
+  for (let rest = text.slice(at); rest === "-" || rest.startsWith("- "); rest = text.slice(at)) {
+    popForItem(stack, at);
+    stack.push({ column: at, step: ITEM });
+    at += 1 + indentOf(rest.slice(1));
+  }
+  return at;
 }
 
 /** A list may stand in the column of the key that it belongs to. */
