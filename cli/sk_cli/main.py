@@ -92,6 +92,8 @@ def called(arguments: list[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             # Whatever the locale can't write, or half of a surrogate pair: a mark, no traceback.
             stream.reconfigure(errors="backslashreplace")
+    if "--version" in arguments[:1]:  # as programs are asked everywhere
+        arguments = ["version", *arguments[1:]]
     words.speak(_language(arguments))
     words.address("")
     if _COMPLETE in os.environ:

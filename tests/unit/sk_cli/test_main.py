@@ -25,6 +25,13 @@ def test_a_full_disk_behind_stdout_is_one_sentence() -> None:
     assert ended.stderr == "sk-cli: No space left on device\n"
 
 
+def test_the_version_is_told_as_an_option_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.called(["version", "--json"]) == 0
+    told = capsys.readouterr().out
+    assert main.called(["--version", "--json"]) == 0
+    assert capsys.readouterr().out == told
+
+
 class _Narrow(io.RawIOBase):
     """A pipe that takes a little at a time."""
 
