@@ -92,6 +92,7 @@ class Tried:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._until: float | None = None
+        self._counting: set[Any] = set()
         self.counts: Counter[str] = Counter()
         self.longest = (0.0, "none")
 
@@ -100,7 +101,9 @@ class Tried:
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         test: Any = getattr(item, "obj", None)
-        if hasattr(test, "hypothesis"):
+        # Once only: the next round meets the same function again.
+        if hasattr(test, "hypothesis") and test not in self._counting:
+            self._counting.add(test)
             test.hypothesis.inner_test = self._counted(item.name, test.hypothesis.inner_test)
 
     def _counted(self, title: str, inner: Any) -> Any:
