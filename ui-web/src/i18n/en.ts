@@ -13,6 +13,7 @@ export const en = {
   "link.live": "live",
   "link.connecting": "connecting…",
   "link.lost": "Reconnecting… ({seconds} s). You can go on reading and writing; what you send waits.",
+  "link.first": "Connecting… ({seconds} s). If it takes long: is Sidekicks running? In a terminal, sk-cli status tells.",
   "link.now": "Reconnect now",
   "link.back": "Back after {seconds} s",
 
@@ -56,7 +57,10 @@ export const en = {
   "agent.none": "No agent is configured. Add one to {path}.",
 
   "welcome.title": "Who do you want to talk to?",
-  "welcome.created": "Sidekicks wrote a first configuration: {path}. Edit it to add your own agents; saving is enough.",
+  "welcome.created": "Sidekicks wrote a first configuration: {path}",
+  "welcome.edit": "Edit it to add your own agents; saving is enough.",
+  "welcome.choose": "Choose an agent; it starts by itself with your first message.",
+  "welcome.talk": "Say hello.",
   "welcome.hint": "An agent starts by itself with your first message.",
 
   "channel.hello": "This is the beginning of your conversation with {agent}.",
@@ -111,6 +115,7 @@ export const en = {
   "who.joins": "joins",
   "who.starts": "will start",
   "who.stops": "will start, {agent} is stopped for it",
+  "who.after": "after {agent} in {channel}",
   "who.waits": "busy in {channel}",
 
   "message.you": "You",
@@ -240,7 +245,7 @@ export const en = {
 
   "notify.finished": "{agent} has answered",
 
-  "switcher.title": "Go to, or do",
+  "switcher.title": "Go to a conversation, or do something",
   "switcher.none": "Nothing of that name",
 
   "keys.title": "Keys",
@@ -272,6 +277,10 @@ export const en = {
   "keys.ctrlEnter": "{key} sends, Enter makes a new line",
   "keys.notify": "Tell me on the desktop when I am looking elsewhere",
 
+  "key.enter": "Enter",
+  "key.shift": "Shift",
+  "key.escape": "Esc",
+  "key.end": "End",
   "usage.of": "{used} of {size} tokens ({percent})",
   "usage.only": "{used} tokens",
   "usage.label": "Context of {agent}",
@@ -310,7 +319,7 @@ export const en = {
   "config.show": "Show",
   "config.hide": "Hide",
   "config.settings": "Open settings",
-  "config.at": "line {line}, column {column}",
+  "config.at": "line {line}, column {column}:",
   "history.problem": "Something is wrong with the history: {reason}",
 
   "status.answering": "{agent} is answering",
@@ -373,6 +382,7 @@ export const en = {
   "settings.stopsAgents": { one: "{count} running agent", other: "{count} running agents" },
   "settings.stopsAnswers": { one: "{count} answer", other: "{count} answers" },
   "settings.and": "{first} and {second}",
+  "settings.already": "{path} is the file in use already.",
   "settings.opening": "Opening {path}…",
   "settings.recent": "Recent files",
   "settings.missing": "not found",
@@ -391,6 +401,7 @@ export const en = {
   "bus.ago": "{time} ago",
   "bus.events": "Events",
   "bus.pause": "Pause",
+  "bus.goOn": "Resume",
   "bus.resume": { one: "Resume ({count} waits)", other: "Resume ({count} wait)" },
   "bus.filter": "Filter, as sk-cli events has it",
   "bus.internal": "Internal events",
@@ -436,6 +447,7 @@ export const en = {
   "history.everything": "All conversations",
   "history.markdown": "Export as Markdown",
   "history.jsonl": "Export as JSON Lines",
+  "history.as": "Export as",
   "history.asMarkdown": "Markdown",
   "history.asJsonl": "JSON Lines",
   "history.import": "Import a file…",

@@ -18,7 +18,12 @@ export const language = computed<Language>(() => {
   return navigator.language.toLowerCase().startsWith("fr") ? "fr" : "en";
 });
 
-const numbers = computed(() => new Intl.NumberFormat(language.value));
+/** How the reader writes that language: in English the clock has twelve hours or twenty-four. */
+export const locale = computed(
+  () => navigator.languages.find((one) => one.toLowerCase().split("-")[0] === language.value) ?? language.value,
+);
+
+const numbers = computed(() => new Intl.NumberFormat(locale.value));
 const plurals = computed(() => new Intl.PluralRules(language.value));
 
 /** The text of `key`; `params.count` chooses between one and several. */

@@ -1,10 +1,8 @@
 // One conversation out into a file, from where its members stand.
-import { Download } from "lucide";
 import type { JSX } from "preact";
 import type { Channel } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { nameOf } from "../shell/app";
-import { Icon } from "../shell/icon";
 import { outcome, save, type Format } from "./transfer";
 
 export function ChannelExport({ channel }: { channel: Channel }): JSX.Element {
@@ -14,6 +12,7 @@ export function ChannelExport({ channel }: { channel: Channel }): JSX.Element {
   return (
     <>
       <div class="agent-actions">
+        <span class="quiet">{t("history.as")}</span>
         <button
           type="button"
           class="button button-wide"
@@ -22,7 +21,7 @@ export function ChannelExport({ channel }: { channel: Channel }): JSX.Element {
           title={t("history.markdown")}
           onClick={out("markdown")}
         >
-          <Icon of={Download} size={14} /> {t("history.asMarkdown")}
+          {t("history.asMarkdown")}
         </button>
         <button
           type="button"
@@ -32,7 +31,7 @@ export function ChannelExport({ channel }: { channel: Channel }): JSX.Element {
           title={t("history.jsonl")}
           onClick={out("jsonl")}
         >
-          <Icon of={Download} size={14} /> {t("history.asJsonl")}
+          {t("history.asJsonl")}
         </button>
       </div>
       {now?.of === "failed" && (

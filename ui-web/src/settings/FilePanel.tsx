@@ -5,7 +5,7 @@ import { problemText, t } from "../i18n/translate";
 import { config } from "../shell/app";
 import { openDialog } from "../shell/dialog";
 import { Icon } from "../shell/icon";
-import { ask, open, opening, refusal, stops, wanted } from "./opening";
+import { already, ask, open, opening, refusal, stops, wanted } from "./opening";
 import { PathField } from "./PathField";
 import { RecentFiles } from "./RecentFiles";
 
@@ -42,6 +42,13 @@ function Opening(): JSX.Element | null {
       </p>
     );
   }
+  if (already.value !== null) {
+    return (
+      <p class="quiet" role="status">
+        {t("settings.already", { path: already.value })}
+      </p>
+    );
+  }
   if (wanted.value === null) {
     return refusal.value === null ? null : (
       <p class="refusal" role="alert">
@@ -53,17 +60,19 @@ function Opening(): JSX.Element | null {
     <div class="settings-ask" role="group" aria-label={t("settings.openAsk", { path: wanted.value })}>
       <p class="settings-path">{t("settings.openAsk", { path: wanted.value })}</p>
       <p>{warning()}</p>
-      <button
-        type="button"
-        class="button primary"
-        ref={(button) => button?.focus()}
-        onClick={() => void open()}
-      >
-        {t("settings.open")}
-      </button>{" "}
-      <button type="button" class="button" onClick={() => (wanted.value = null)}>
-        {t("component.cancel")}
-      </button>
+      <div class="settings-answers">
+        <button
+          type="button"
+          class="button button-wide primary"
+          ref={(button) => button?.focus()}
+          onClick={() => void open()}
+        >
+          {t("settings.open")}
+        </button>
+        <button type="button" class="button button-wide" onClick={() => (wanted.value = null)}>
+          {t("component.cancel")}
+        </button>
+      </div>
     </div>
   );
 }

@@ -54,12 +54,12 @@ export function RecentFiles({ now }: { now: string }): JSX.Element | null {
       <ul class="settings-recent" ref={list}>
         {others.map((file) => (
           <li key={file}>
-            <button type="button" class="link" disabled={missing.has(file)} onClick={() => ask(file)}>
+            <button type="button" class="link link-first" disabled={missing.has(file)} onClick={() => ask(file)}>
               {file}
             </button>
             {missing.has(file) && (
               <>
-                <span class="quiet"> {t("settings.missing")}</span>{" "}
+                <span class="quiet">{t("settings.missing")}</span>
                 <button
                   type="button"
                   class="button"

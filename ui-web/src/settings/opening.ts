@@ -1,9 +1,11 @@
 // Going on with another configuration file: what that ends, the asking, and the waiting for it.
 import { computed, effect, signal } from "@preact/signals";
-import { agents, config, give, refusals, store } from "../shell/app";
+import { agents, config, forget, give, refusals, store } from "../shell/app";
 
 /** The file that a person is asked about. */
 export const wanted = signal<string | null>(null);
+/** What was asked for though it is in use: there is nothing to decide, and nothing to do. */
+export const already = signal<string | null>(null);
 /** Under way: the file, and the life of the log that it ends. */
 const under = signal<{ path: string; epoch: number } | null>(null);
 
@@ -19,7 +21,10 @@ export const stops = computed(() => ({
 }));
 
 export function ask(path: string): void {
-  wanted.value = path;
+  const same = path === config.peek()?.path;
+  forget("open");
+  already.value = same ? path : null;
+  wanted.value = same ? null : path;
 }
 
 export async function open(): Promise<void> {
@@ -29,6 +34,8 @@ export async function open(): Promise<void> {
   wanted.value = null;
   under.value = { path, epoch };
   const accepted = (await give("open", "Open", { path })) as { already: boolean } | undefined;
+  // Another name of the file that is in use: only the server can tell.
+  if (accepted?.already === true) already.value = path;
   // Refused, or open already: no other life of the log will begin.
   if (accepted === undefined || accepted.already) under.value = null;
 }

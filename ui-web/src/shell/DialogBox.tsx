@@ -11,9 +11,11 @@ interface Props {
   children: ComponentChildren;
   /** Whether the title is for ears only, as what stands under it says enough. */
   plain?: boolean;
+  /** Where there is more to read than one column takes. */
+  wide?: boolean;
 }
 
-export function DialogBox({ title, children, plain = false }: Props): JSX.Element {
+export function DialogBox({ title, children, plain = false, wide = false }: Props): JSX.Element {
   const box = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const before = document.activeElement;
@@ -40,7 +42,7 @@ export function DialogBox({ title, children, plain = false }: Props): JSX.Elemen
     if (box.current !== null) closeDialog();
   };
   return (
-    <dialog class="dialog" ref={box} aria-label={title} onClose={closed}>
+    <dialog class={wide ? "dialog dialog-wide" : "dialog"} ref={box} aria-label={title} onClose={closed}>
       <div class="dialog-body">
         {!plain && (
           <header class="dialog-head">

@@ -8,67 +8,84 @@ import { canNotify, notifies, notifyMe } from "./notify";
 
 const CTRL = /Mac|iP/.test(navigator.platform) ? "⌘" : "Ctrl";
 
-const KEYS: readonly (readonly [Key, readonly (readonly [string, Key])[]])[] = [
+/** What each group of keys is for; then the keys, one box each, and what they do. */
+const KEYS: readonly (readonly [Key, readonly (readonly [readonly string[], Key])[]])[] = [
   [
     "keys.writing",
     [
-      ["Enter", "keys.send"],
-      ["Shift+Enter", "keys.line"],
-      ["↑", "keys.recall"],
-      ["@", "keys.mention"],
-      ["/", "keys.command"],
-      ["Esc Esc", "keys.escape"],
-      [`${CTRL}+.`, "keys.stop"],
+      [["Enter"], "keys.send"],
+      [["Shift+Enter"], "keys.line"],
+      [["↑"], "keys.recall"],
+      [["@"], "keys.mention"],
+      [["/"], "keys.command"],
+      [["Esc", "Esc"], "keys.escape"],
+      [[`${CTRL}+.`], "keys.stop"],
     ],
   ],
   [
     "keys.going",
     [
-      [`${CTRL}+K`, "keys.switcher"],
-      ["Alt+↑ / ↓", "keys.neighbour"],
-      ["Alt+Shift+↑ / ↓", "keys.unread"],
-      ["Alt+P", "keys.permission"],
-      ["F6", "keys.pane"],
-      ["G A · G F · G S · G B", "keys.screens"],
+      [[`${CTRL}+K`], "keys.switcher"],
+      [["Alt+↑", "Alt+↓"], "keys.neighbour"],
+      [["Alt+Shift+↑", "Alt+Shift+↓"], "keys.unread"],
+      [["Alt+P"], "keys.permission"],
+      [["F6"], "keys.pane"],
+      [["G A", "G F", "G S", "G B"], "keys.screens"],
     ],
   ],
   [
     "keys.reading",
     [
-      ["J / K", "keys.message"],
-      ["Enter", "keys.unfold"],
-      ["C", "keys.copy"],
-      ["End", "keys.end"],
-      ["Esc", "keys.back"],
+      [["J", "K"], "keys.message"],
+      [["Enter"], "keys.unfold"],
+      [["C"], "keys.copy"],
+      [["End"], "keys.end"],
+      [["Esc"], "keys.back"],
     ],
   ],
   [
     "keys.answering",
     [
-      ["1 … 9", "keys.option"],
-      ["A · ⇧A · R · ⇧R", "keys.letters"],
+      [["1 … 9"], "keys.option"],
+      [["A", "⇧A", "R", "⇧R"], "keys.letters"],
     ],
   ],
 ];
 
+const NAMES = {
+  Enter: "key.enter",
+  Shift: "key.shift",
+  Esc: "key.escape",
+  End: "key.end",
+} as const satisfies Record<string, Key>;
+
+/** As the reader's keyboard has them written on it. */
+function onKeyboard(keys: string): string {
+  return keys.replace(/Enter|Shift|Esc|End/g, (name) => t(NAMES[name as keyof typeof NAMES]));
+}
+
 export function KeysDialog(): JSX.Element {
   return (
-    <DialogBox title={t("keys.title")}>
-      {KEYS.map(([title, keys]) => (
-        <section key={title} class="keys">
-          <h3>{t(title)}</h3>
-          <dl>
-            {keys.map(([name, does]) => (
-              <div key={does}>
-                <dt>
-                  <kbd>{name}</kbd>
-                </dt>
-                <dd>{t(does)}</dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      ))}
+    <DialogBox title={t("keys.title")} wide>
+      <div class="keys-all">
+        {KEYS.map(([title, keys]) => (
+          <section key={title} class="keys">
+            <h3>{t(title)}</h3>
+            <dl>
+              {keys.map(([names, does]) => (
+                <div key={does}>
+                  <dt>
+                    {names.map((name, index) => (
+                      <kbd key={index}>{onKeyboard(name)}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{t(does)}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
       <section class="keys">
         <h3>{t("keys.browser")}</h3>
         <label class="form-choice">
@@ -77,7 +94,7 @@ export function KeysDialog(): JSX.Element {
             checked={byCtrlEnter.value}
             onChange={({ currentTarget }) => sendByCtrlEnter(currentTarget.checked)}
           />
-          {t("keys.ctrlEnter", { key: `${CTRL}+Enter` })}
+          {t("keys.ctrlEnter", { key: onKeyboard(`${CTRL}+Enter`) })}
         </label>
         {canNotify && (
           <label class="form-choice">

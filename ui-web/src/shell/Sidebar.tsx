@@ -137,7 +137,7 @@ function LinkState(): JSX.Element {
   return (
     <span class={live ? "link-state" : "link-state link-off"}>
       <span class={`light light-${live ? "running" : "starting"}`} aria-hidden="true" />
-      {t(live ? "link.live" : "link.connecting")}
+      <span class="link-word">{t(live ? "link.live" : "link.connecting")}</span>
     </span>
   );
 }
@@ -278,7 +278,9 @@ function SidebarFoot({ onChosen }: { onChosen: () => void }): JSX.Element {
             <span class="unseen"> {t("state.error")}</span>
           </span>
         )}
-        <span class="quiet">{t("sidebar.running", { count: running.length })}</span>
+        {agentsKnown.value && (
+          <span class="quiet">{t("sidebar.running", { count: running.length })}</span>
+        )}
       </button>
       <ScreenRow screen="search" icon={Search} name={t("search.title")} onChosen={onChosen} />
       <ScreenRow screen="settings" icon={Settings} name={t("settings.title")} onChosen={onChosen} />

@@ -61,12 +61,14 @@ function LinkStrip(): JSX.Element | null {
   if (link.state !== "connecting" && link.state !== "waiting") return null;
   const lost = now.value - link.since;
   if (lost < NOTICED_AFTER) return null;
+  // Before anything came there is nothing to go on reading.
+  const again = store.welcome.value !== null;
   return (
     <Strip tone="warn">
       <Icon of={Unplug} />
-      <span class="strip-text">{t("link.lost", { seconds: Math.round(lost / 1_000) })}</span>
+      <span class="strip-text">{t(again ? "link.lost" : "link.first", { seconds: Math.round(lost / 1_000) })}</span>
       <button type="button" class="button" onClick={() => store.connect()}>
-        {t("link.now")}
+        {t(again ? "link.now" : "message.retry")}
       </button>
     </Strip>
   );

@@ -1,9 +1,10 @@
 // What is shown where no conversation is chosen: the agents one can talk to.
-import { Keyboard, Plus, Settings } from "lucide";
+import { Copy, Keyboard, Plus, Settings } from "lucide";
 import type { JSX } from "preact";
 import { AgentMark, stateText } from "../agents/AgentMark";
 import { Avatar } from "../agents/Avatar";
 import { t } from "../i18n/translate";
+import { say } from "./Announcer";
 import { agents, agentsKnown, config, openDirect } from "./app";
 import { openDialog } from "./dialog";
 import { Icon } from "./icon";
@@ -29,13 +30,18 @@ export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
       ) : (
         <>
           <h2>{t("welcome.title")}</h2>
-          {created && <p>{t("welcome.created", { path })}</p>}
+          {created && agents.value.length > 0 && <FirstSteps path={path} />}
           {agents.value.length === 0 && (
             <>
               <p>{t("agent.none", { path })}</p>
               <pre class="welcome-example" tabIndex={0}>
                 {EXAMPLE}
               </pre>
+              {isSecureContext && (
+                <button type="button" class="button button-wide" onClick={() => void copyExample()}>
+                  <Icon of={Copy} /> {t("code.label")}
+                </button>
+              )}
             </>
           )}
           <ul class="welcome-agents">
@@ -52,7 +58,7 @@ export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
               </li>
             ))}
           </ul>
-          {agents.value.length > 0 && <p class="quiet">{t("welcome.hint")}</p>}
+          {agents.value.length > 0 && !created && <p class="quiet">{t("welcome.hint")}</p>}
           <p class="welcome-ways">
             <button
               type="button"
@@ -76,4 +82,27 @@ export function Welcome({ onBack }: { onBack: () => void }): JSX.Element {
       )}
     </main>
   );
+}
+
+/** Where nothing was configured by anybody yet. */
+function FirstSteps({ path }: { path: string }): JSX.Element {
+  return (
+    <>
+      <p>{t("welcome.created", { path })}</p>
+      <ol class="welcome-steps">
+        <li>
+          <button type="button" class="link link-first" onClick={() => goTo("settings")}>
+            {t("welcome.edit")}
+          </button>
+        </li>
+        <li>{t("welcome.choose")}</li>
+        <li>{t("welcome.talk")}</li>
+      </ol>
+    </>
+  );
+}
+
+async function copyExample(): Promise<void> {
+  await navigator.clipboard.writeText(EXAMPLE);
+  say(t("message.copied"));
 }

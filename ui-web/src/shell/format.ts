@@ -1,17 +1,17 @@
 // Times, sizes and counts as people of the language in force write them.
 import { computed, signal } from "@preact/signals";
-import { language, t } from "../i18n/translate";
+import { locale, t } from "../i18n/translate";
 
 /** The time, for what ages on the screen. One ticker for all, in seconds. */
 export const now = signal(Date.now());
 setInterval(() => (now.value = Date.now()), 1_000);
 
 const times = computed(
-  () => new Intl.DateTimeFormat(language.value, { hour: "numeric", minute: "2-digit" }),
+  () => new Intl.DateTimeFormat(locale.value, { hour: "numeric", minute: "2-digit" }),
 );
 const days = computed(
   () =>
-    new Intl.DateTimeFormat(language.value, {
+    new Intl.DateTimeFormat(locale.value, {
       weekday: "long",
       day: "numeric",
       month: "long",
@@ -19,12 +19,12 @@ const days = computed(
     }),
 );
 const full = computed(
-  () => new Intl.DateTimeFormat(language.value, { dateStyle: "full", timeStyle: "medium" }),
+  () => new Intl.DateTimeFormat(locale.value, { dateStyle: "full", timeStyle: "medium" }),
 );
-const percents = computed(() => new Intl.NumberFormat(language.value, { style: "percent" }));
+const percents = computed(() => new Intl.NumberFormat(locale.value, { style: "percent" }));
 const compact = computed(
   () =>
-    new Intl.NumberFormat(language.value, { notation: "compact", maximumFractionDigits: 1 }),
+    new Intl.NumberFormat(locale.value, { notation: "compact", maximumFractionDigits: 1 }),
 );
 
 export function clock(at: number): string {
@@ -59,7 +59,7 @@ const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
 export function size(bytes: number): string {
   const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
-  return new Intl.NumberFormat(language.value, {
+  return new Intl.NumberFormat(locale.value, {
     style: "unit",
     unit: UNITS[step],
     unitDisplay: "short",
