@@ -1,5 +1,5 @@
 // The streaming writer ends with what a one-shot rendering gives, however the text was cut.
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadColours } from "../src/markdown/highlight";
 import { rendered } from "../src/markdown/render";
 import { StreamWriter } from "../src/markdown/stream";
@@ -195,5 +195,18 @@ describe("text from right to left", () => {
     expect(directions).toEqual([
       "P auto", "CODE ltr", "UL auto", "LI auto", "P auto", "PRE ltr", "CODE ltr",
     ]);
+  });
+});
+
+describe("a code block", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])("in a page with a clipboard: %s has %i buttons to copy it", (secure, buttons) => {
+    vi.stubGlobal("isSecureContext", secure);
+    const drawn = rendered("```\ncode\n```\n");
+    expect(drawn.querySelectorAll(".code-copy")).toHaveLength(buttons);
   });
 });

@@ -18,7 +18,7 @@ import {
   titleOf,
 } from "../shell/app";
 import { Icon } from "../shell/icon";
-import { go } from "../shell/route";
+import { go, home } from "../shell/route";
 import { pane, showMembers, toggle } from "../shell/pane";
 import { Composer, insert } from "./Composer";
 import { MessageList } from "./MessageList";
@@ -48,7 +48,11 @@ export function ConversationView({ channel: id, message, onBack }: Props): JSX.E
     return (
       <main class="conversation conversation-none" aria-busy={!gone}>
         <p>{gone ? t("channel.gone") : t("channel.loading")}</p>
-        <button type="button" class="button" onClick={onBack}>
+        <button
+          type="button"
+          class={gone ? "button button-wide" : "button button-wide only-narrow"}
+          onClick={gone ? home : onBack}
+        >
           {t("sidebar.show")}
         </button>
       </main>

@@ -41,19 +41,25 @@ export class MessageRow extends Base<RowProps> {
   }
 
   render({ message }: RowProps): JSX.Element {
+    const faded = isFaded(message) ? " message-faded" : "";
     return (
-      <article class={`message message-${message.role}`} data-message={message.id} tabIndex={-1}>
+      <article class={`message message-${message.role}${faded}`} data-message={message.id} tabIndex={-1}>
         {message.role === "system" ? <SystemLine message={message} /> : <Spoken {...this.props} />}
       </article>
     );
   }
 }
 
+/** What nobody has answered, and has buttons that say what can be done about it. */
+function isFaded({ queued, role, error }: Message): boolean {
+  return queued || (role === "user" && error !== undefined);
+}
+
 function Spoken({ message, joined, times, asked, over, count, before }: RowProps): JSX.Element {
   const own = message.role === "user";
   const author = own ? t("message.you") : titleOf(message.agent);
   const waiting = new Set(asked.map(({ toolCall }) => toolCall.id));
-  const faded = message.queued || (own && message.error !== undefined);
+  const faded = isFaded(message);
   return (
     <div class={`spoken${joined ? " spoken-joined" : ""}${faded ? " spoken-faded" : ""}`}>
       {joined ? <span class="avatar-space" /> : own ? <Me /> : <Avatar agent={message.agent} />}
@@ -63,9 +69,7 @@ function Spoken({ message, joined, times, asked, over, count, before }: RowProps
           <time dateTime={new Date(message.createdAt).toISOString()} title={moment(message.createdAt)}>
             {clock(message.createdAt)}
           </time>
-          {message.queued && <span class="chip">{t("message.queued")}</span>}
         </header>
-        {joined && message.queued && <span class="chip">{t("message.queued")}</span>}
         {own ? (
           message.parts.map((part, index) =>
             part.type === "text" ? (

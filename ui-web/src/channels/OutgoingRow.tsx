@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import type { Outgoing } from "../bus/outbox";
 import { problemText, t } from "../i18n/translate";
+import { say } from "../shell/Announcer";
 import { outbox, store } from "../shell/app";
 import { putBack } from "./drafts";
 import { Me } from "./Message";
@@ -38,11 +39,21 @@ export function OutgoingRow({ entry }: { entry: Outgoing }): JSX.Element {
                 }}
               >
                 {t("message.back")}
-              </button>
+              </button>{" "}
+              {isSecureContext && (
+                <button type="button" class="link" onClick={() => void copied(text)}>
+                  {t("code.copy")}
+                </button>
+              )}
             </p>
           )}
         </div>
       </div>
     </article>
   );
+}
+
+async function copied(text: string): Promise<void> {
+  await navigator.clipboard.writeText(text);
+  say(t("message.copied"));
 }

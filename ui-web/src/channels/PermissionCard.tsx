@@ -3,7 +3,7 @@
 import { ShieldQuestionMark } from "lucide";
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Permission, PermissionOption, ToolCall } from "../bus/schema.gen";
 import type { Resolved } from "../bus/world";
 import { isKey, problemText, t } from "../i18n/translate";
@@ -50,9 +50,11 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   useEffect(() => {
     if (sought === id) show(id);
   }, [id]);
-  useEffect(() => {
+  // Taken to be in sight until the browser has looked: else it would be docked for a moment, too.
+  useLayoutEffect(() => {
     const element = card.current;
     if (docked || element === null) return;
+    sees(id, true);
     const observer = new IntersectionObserver(
       ([entry]) => sees(id, entry?.isIntersecting ?? false),
       { threshold: 0.6 },

@@ -18,7 +18,7 @@ export function PermissionsDialog(): JSX.Element {
           <section key={permission.id} class="waiting">
             <button
               type="button"
-              class="link"
+              class="link link-first"
               onClick={() => {
                 closeDialog();
                 go(permission.channel);

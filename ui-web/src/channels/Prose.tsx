@@ -1,4 +1,5 @@
 // Markdown in a message: written as it grows, drawn once more when it is done.
+import { computed } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isBlob } from "../bus/text";
@@ -6,7 +7,7 @@ import type { Text } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { rendered } from "../markdown/render";
 import { StreamWriter } from "../markdown/stream";
-import { agentsByName, channels } from "../shell/app";
+import { agents, channels } from "../shell/app";
 import { fetched } from "./blob";
 import { markMentions } from "./pills";
 
@@ -49,22 +50,30 @@ interface WrittenProps {
 function Written({ text, done, own }: WrittenProps): JSX.Element {
   const root = useRef<HTMLDivElement>(null);
   const writer = useRef<StreamWriter | null>(null);
+  // Who there is may be known later than what was said: then it is drawn once more.
+  const names = own === undefined ? "" : mentionable(own);
   useLayoutEffect(() => {
     const element = root.current;
     if (element === null) return;
     if (own !== undefined) {
       const drawn = rendered(text, { breaks: true });
-      // In a direct conversation a name is a word like any other.
-      const direct = channels.peek().find(({ id }) => id === own)?.direct ?? "";
-      if (direct === "") markMentions(drawn, [...agentsByName.peek().keys()]);
+      markMentions(drawn, names === "" ? [] : names.split(" "));
       return element.replaceChildren(drawn);
     }
     writer.current ??= new StreamWriter(element);
     if (done) void writer.current.finish(text);
     else writer.current.write(text);
-  }, [text, done, own]);
+  }, [text, done, names]);
   useEffect(() => root.current?.addEventListener("click", copyCode), []);
   return <div class={done ? "md" : "md md-growing"} ref={root} />;
+}
+
+const named = computed(() => agents.value.map(({ name }) => name).join(" "));
+const directs = computed(() => new Set(channels.value.filter(({ direct }) => direct !== "").map(({ id }) => id)));
+
+/** Whom one mentions by name here; in a direct conversation a name is a word like any other. */
+function mentionable(channel: string): string {
+  return directs.value.has(channel) ? "" : named.value;
 }
 
 /** The button of a code block; it is no component, as its block is drawn outside of any. */

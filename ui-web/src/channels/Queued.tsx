@@ -33,6 +33,7 @@ export function Queued({ message }: { message: Message }): JSX.Element {
     <div class="queued">
       {text === null ? (
         <>
+          <span class="chip">{t("message.queued")}</span>
           <button
             type="button"
             class="link"
@@ -40,7 +41,7 @@ export function Queued({ message }: { message: Message }): JSX.Element {
             onClick={() => void wholeWords(message).then(edit)}
           >
             {t("message.edit")}
-          </button>{" "}
+          </button>
           <button type="button" class="link" disabled={waits} onClick={() => void takeBack()}>
             {t("message.takeBack")}
           </button>

@@ -30,7 +30,11 @@ export function WhoAnswers({ channel: id, text }: { channel: string; text: strin
   }, [id, text, live, agents.value, turns.value, channel?.members]);
   return (
     <p class="who" aria-live="off">
-      {channel === undefined || view === null ? "\u00a0" : <Said view={view} channel={channel} />}
+      {channel === undefined || view === null ? (
+        "\u00a0"
+      ) : (
+        <Said view={view} channel={channel} written={text.trim() !== ""} />
+      )}
     </p>
   );
 }
@@ -45,7 +49,14 @@ async function preview(channel: string, text: string): Promise<PreviewView | nul
   }
 }
 
-function Said({ view, channel }: { view: PreviewView; channel: Channel }): JSX.Element {
+interface SaidProps {
+  view: PreviewView;
+  channel: Channel;
+  /** Before there is a word to send, that nobody would answer it is a hint and no warning. */
+  written: boolean;
+}
+
+function Said({ view, channel, written }: SaidProps): JSX.Element {
   const { answering, unknown, problem } = view;
   return (
     <>
@@ -62,7 +73,7 @@ function Said({ view, channel }: { view: PreviewView; channel: Channel }): JSX.E
         </span>
       )}
       {answering.length === 0 && problem !== undefined && (
-        <span class="who-problem">{problemText(problem)}</span>
+        <span class={written ? "who-problem" : undefined}>{problemText(problem)}</span>
       )}
       {unknown.map((name) => (
         <span key={name} class="chip chip-warn">
@@ -83,7 +94,12 @@ function Remarks({ one, channel }: { one: Answering; channel: Channel }): JSX.El
     else if (starts) said.push(t("who.starts"));
     if (waitsFor !== undefined && waitsFor.channel !== channel.id) {
       const other = channels.value.find(({ id }) => id === waitsFor.channel);
-      said.push(t("who.waits", { channel: other === undefined ? waitsFor.channel : nameOf(other) }));
+      const where = other === undefined ? waitsFor.channel : nameOf(other);
+      said.push(
+        waitsFor.agent === one.agent
+          ? t("who.waits", { channel: where })
+          : t("who.after", { agent: titleOf(waitsFor.agent), channel: where }),
+      );
     }
   }
   if (said.length === 0) return null;

@@ -139,12 +139,14 @@ function copyButton(name: string): HTMLElement {
   bar.className = "code-bar";
   const label = document.createElement("span");
   label.textContent = name;
+  bar.append(label);
+  if (globalThis.isSecureContext === false) return bar; // such a page has no clipboard
   const button = document.createElement("button");
   button.type = "button";
   button.className = "code-copy";
   button.textContent = t("code.copy");
   button.setAttribute("aria-label", t("code.label"));
-  bar.append(label, button);
+  bar.append(button);
   return bar;
 }
 

@@ -54,7 +54,7 @@ export function EventList(): JSX.Element {
       <div class="bus-bar">
         <button type="button" class="button button-wide" aria-pressed={paused.value} onClick={() => (paused.value ? goOn() : pause())}>
           <Icon of={paused.value ? Play : Pause} />{" "}
-          {paused.value ? t("bus.resume", { count: waiting.value }) : t("bus.pause")}
+          {pausing()}
         </button>
         <label class="bus-filter">
           <span class="unseen">{t("bus.filter")}</span>
@@ -103,13 +103,22 @@ export function EventList(): JSX.Element {
   );
 }
 
+function pausing(): string {
+  if (!paused.value) return t("bus.pause");
+  return waiting.value === 0 ? t("bus.goOn") : t("bus.resume", { count: waiting.value });
+}
+
 function internal(text: string): string {
   return /(^|\s)--all(?=\s|$)/.test(text) ? text.replace(/\s*--all(?=\s|$)/, "").trim() : `${text} --all`.trim();
 }
 
-/** The types that come most, each with its rate; a click asks for them alone. */
+/** The types that come most, each with its rate, and those that came; a click asks for them alone. */
 function Chips({ filter }: { filter: Filter | null }): JSX.Element {
-  const some = [...rates.value]
+  const known = new Map(rates.value);
+  for (const { event, gap } of rows.value) {
+    if (gap === null && !known.has(event.type)) known.set(event.type, 0);
+  }
+  const some = [...known]
     .filter(([type]) => filter?.all === true || !isInternal(type))
     .sort(([, one], [, other]) => other - one)
     .slice(0, CHIPS)
@@ -125,7 +134,7 @@ function Chips({ filter }: { filter: Filter | null }): JSX.Element {
           aria-pressed={filter?.types.includes(type) ?? false}
           onClick={() => ask(toggled(line.value, type))}
         >
-          {type} {t("bus.perSecond", { rate: count(rate) })}
+          {type} {rate > 0 && t("bus.perSecond", { rate: count(rate) })}
         </button>
       ))}
     </p>
