@@ -12,10 +12,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect, sync_playwright
 
 from tests.e2e import words
 from tests.e2e.conftest import FLAGS, NAMES
+from tests.e2e.steady import configure
 from tests.support.instance import ROOT, TestInstance
 
 WIDTHS = {1440: 900, 900: 800, 390: 844}
@@ -51,6 +52,18 @@ FACE = (
     'fill="#ffd9a0"/><circle cx="11" cy="14" r="3"/><circle cx="21" cy="14" r="3"/>'
     '<path d="M9 21q7 6 14 0" fill="none" stroke="#000" stroke-width="2"/></svg>'
 )
+
+# Nothing is being asked for any more, and nothing has been drawn for a while: what still moves
+# after some seconds (a clock, a count) moves in any picture.
+_AT_REST = """() => new Promise((done) => {
+    let timer;
+    const begin = () => { clearTimeout(timer); timer = setTimeout(look, 400); };
+    const look = () => document.querySelector("[aria-busy=true]") === null ? done() : begin();
+    new MutationObserver(begin).observe(
+        document, { subtree: true, childList: true, attributes: true, characterData: true });
+    begin();
+    setTimeout(done, 6_000);
+})"""
 
 Shot = Callable[["Album"], None]
 
@@ -112,7 +125,9 @@ class Album:
         return next(str(one["id"]) for one in listed if name in (one["name"], one["direct"]))
 
     def take(self, name: str) -> None:
+        self.page.mouse.move(0, 0)
         self.page.evaluate("document.fonts.ready.then(() => true)")
+        self.page.evaluate(_AT_REST)
         mark = "" if self.language == "en" else f"-{self.language}"
         path = self.into / f"{name}-{self.width}-{self.theme}{mark}.png"
         self.page.screenshot(path=path, animations="disabled", caret="hide")
@@ -239,9 +254,13 @@ def _settings(album: Album) -> None:
     album.press("settings.choose")
     expect(album.page.locator(".folder-list .row").first).to_be_visible()
     album.take("settings-file-dialog")
-    album.page.locator(".folder-list .row").filter(has_text=".yaml").first.click()
+    album.page.locator(".folder-list .row").filter(has_text=album.instance.config.name).click()
+    already = album.said("settings.already", path=album.instance.config)
+    expect(album.page.get_by_text(already)).to_be_visible()
+    album.page.locator(".settings-recent .link").first.click()
     expect(album.page.locator(".settings-ask")).to_be_visible()
     album.take("settings-open")
+    album.press("component.cancel")
 
 
 def _bus(album: Album) -> None:
@@ -285,24 +304,58 @@ def _errors(album: Album) -> None:
 
 
 def _outside(album: Album) -> None:
-    """What is seen before there is a connection."""
-    context = album.browser.new_context(
-        viewport={"width": album.width, "height": WIDTHS[album.width]},
-        color_scheme="dark" if album.theme == "dark" else "light",
-        locale=album.language,
-    )
-    page, album.page = album.page, context.new_page()
+    """What is seen without a key, without the connection that was, and before there was one."""
+    page = album.page
+    album.page = _stranger(album)
     album.page.goto(album.instance.address)
     expect(album.page.locator(".token")).to_be_visible()
     album.take("token")
-    album.page.route_web_socket("**/ws", lambda _: None)
-    there = f"t={album.instance.token}&c={album.channel('design')}"
+    lines: list[WebSocketRoute] = []
+    album.page.route_web_socket("**/ws", lambda line: _through(line, lines))
+    there = f"t={album.instance.token}&c={album.channel('review')}"
     album.page.goto(f"{album.instance.address}/#{there}")
     album.page.reload()
-    expect(album.page.locator(".strip-warn")).to_be_visible()
-    album.take("reconnecting")
+    expect(album.page.locator(".ask").first).to_be_visible()
+    album.page.route_web_socket("**/ws", lambda _: None)
+    lines[-1].close()
+    for name in ("reconnecting", "connecting"):
+        expect(album.page.locator(".strip-warn")).to_be_visible()
+        album.take(name)
+        album.page.reload()
+    album.page.context.close()
     album.page = page
-    context.close()
+
+
+def _stranger(album: Album) -> Page:
+    """A page in a browser that was never here, whose own language and colours are the look's."""
+    context = album.browser.new_context(
+        viewport={"width": album.width, "height": WIDTHS[album.width]},
+        color_scheme="dark" if album.theme == "dark" else "light",
+        locale={"en": "en-GB", "fr": "fr-FR"}[album.language],
+        reduced_motion="reduce",
+    )
+    return context.new_page()
+
+
+def _through(line: WebSocketRoute, lines: list[WebSocketRoute]) -> None:
+    line.connect_to_server()
+    lines.append(line)
+
+
+def _first(album: Album) -> None:
+    """Where nobody configured anything yet; then a file without an agent."""
+    page, shared = album.page, album.instance
+    with TestInstance(config=None) as album.instance:
+        album.instance.up()
+        album.page = _stranger(album)
+        album.page.goto(f"{album.instance.address}/#t={album.instance.token}")
+        expect(album.page.locator(".welcome-steps")).to_be_attached()
+        album.take("first-start")
+        configure(album.instance, f"theme: {album.theme}\nlanguage: {album.language}\n")
+        expect(album.page.locator(".welcome-example")).to_be_attached()
+        album.take("no-agent")
+        album.page.context.close()
+    album.page, album.instance = page, shared
 
 
 SHOTS: dict[str, Shot] = {
@@ -316,6 +369,7 @@ SHOTS: dict[str, Shot] = {
     "search": _search,
     "errors": _errors,
     "outside": _outside,
+    "first": _first,
 }
 
 
