@@ -177,7 +177,7 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
 }
 
 
-# What the params `expected`, `given`, `hint`, `unit` and `reason` may hold: English in themselves.
+# What the params in `WORDED` may hold, English in themselves; in front of a number, how it begins.
 WORDS: dict[str, str] = {
     "text": "du texte",
     "a whole number": "un nombre entier",
@@ -209,7 +209,8 @@ WORDS: dict[str, str] = {
     "it is too large to be a configuration": "c’est trop grand pour une configuration",
     "it is no UTF-8 text": "ce n’est pas un texte en UTF-8",
 }
-WORDED = ("expected", "given", "hint", "unit", "reason")
+BEGINNINGS: dict[str, str] = {"exit code ": "code de sortie "}
+WORDED = ("expected", "given", "hint", "how", "unit", "reason")
 
 
 def in_french(problem: Problem) -> str | None:
@@ -227,5 +228,12 @@ class _Spoken(dict[str, object]):
     def __getitem__(self, key: str) -> object:
         value = super().__getitem__(key)
         if key in WORDED and isinstance(value, str):
-            value = WORDS.get(value, value)
+            value = _worded(value)
         return f"{value:g}".replace(".", ",") if isinstance(value, float) else value
+
+
+def _worded(value: str) -> str:
+    for english, french in BEGINNINGS.items():
+        if value.startswith(english):
+            return french + value.removeprefix(english)
+    return WORDS.get(value, value)

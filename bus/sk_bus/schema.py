@@ -193,11 +193,14 @@ def problems_in_french() -> str:
         for id_, known in french.PROBLEMS.items()
     ]
     words = json.dumps(french.WORDS, ensure_ascii=False, indent=2)
+    beginnings = json.dumps(french.BEGINNINGS, ensure_ascii=False, indent=2)
     lines += [
         "};",
         "",
         "// What some params may hold, English in themselves; and which params those are.",
         f"export const wordsInFrench: Readonly<Record<string, string>> = {words};",
+        "",
+        f"export const beginningsInFrench: Readonly<Record<string, string>> = {beginnings};",
         "",
         f"export const wordedParams: readonly string[] = {json.dumps(french.WORDED)};",
     ]

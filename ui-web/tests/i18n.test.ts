@@ -61,6 +61,9 @@ it("words a problem in French where it can, and else leaves it as it came", () =
   expect(problemText(problem)).toBe(problem.message);
   wanted.value = "fr";
   expect(problemText(problem)).toBe("Dan s’est arrêté de lui-même (exit 1).");
+  expect(problemText({ ...problem, params: { agent: "Dan", how: "exit code 3" } })).toBe(
+    "Dan s’est arrêté de lui-même (code de sortie 3).",
+  );
   expect(problemText({ ...problem, params: {} })).toBe(problem.message);
   expect(problemText({ ...problem, id: "agent-error" })).toBe(problem.message);
 });

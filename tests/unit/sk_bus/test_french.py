@@ -57,3 +57,8 @@ def test_a_problem_that_is_unknown_here_has_no_french() -> None:
 
 def test_a_number_is_written_as_french_does() -> None:
     assert "en 1,5 s" in (in_french(problem("start-late", "", agent="Al", seconds=1.5)) or "")
+
+
+def test_how_an_agent_ended_is_said_in_french_too() -> None:
+    ended = problem("agent-ended", "", agent="Al", how="exit code 3")
+    assert in_french(ended) == "Al s’est arrêté de lui-même (code de sortie 3)."

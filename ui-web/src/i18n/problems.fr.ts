@@ -176,4 +176,8 @@ export const wordsInFrench: Readonly<Record<string, string>> = {
   "it is no UTF-8 text": "ce n’est pas un texte en UTF-8"
 };
 
-export const wordedParams: readonly string[] = ["expected", "given", "hint", "unit", "reason"];
+export const beginningsInFrench: Readonly<Record<string, string>> = {
+  "exit code ": "code de sortie "
+};
+
+export const wordedParams: readonly string[] = ["expected", "given", "hint", "how", "unit", "reason"];

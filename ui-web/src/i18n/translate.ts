@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Problem } from "../bus/schema.gen";
 import { en, type Entry, type Key } from "./en";
 import { fr } from "./fr";
-import { problemsInFrench, wordedParams, wordsInFrench } from "./problems.fr";
+import { beginningsInFrench, problemsInFrench, wordedParams, wordsInFrench } from "./problems.fr";
 
 export type Language = "en" | "fr";
 export type Params = Readonly<Record<string, string | number>>;
@@ -50,7 +50,10 @@ export function isKey(key: string): key is Key {
 }
 
 function worded(name: string, value: string | number): string | number {
-  return wordedParams.includes(name) ? (wordsInFrench[value] ?? value) : value;
+  if (typeof value !== "string" || !wordedParams.includes(name)) return value;
+  const [english, french = ""] =
+    Object.entries(beginningsInFrench).find(([begins]) => value.startsWith(begins)) ?? [];
+  return english === undefined ? (wordsInFrench[value] ?? value) : french + value.slice(english.length);
 }
 
 /** A problem in the reader's language where its kind is known there, else as it came. */
