@@ -124,10 +124,11 @@ class Album:
         listed = self.instance.json("channels", "list")
         return next(str(one["id"]) for one in listed if name in (one["name"], one["direct"]))
 
-    def take(self, name: str) -> None:
+    def take(self, name: str, *, at_rest: bool = True) -> None:
         self.page.mouse.move(0, 0)
         self.page.evaluate("document.fonts.ready.then(() => true)")
-        self.page.evaluate(_AT_REST)
+        if at_rest:
+            self.page.evaluate(_AT_REST)
         mark = "" if self.language == "en" else f"-{self.language}"
         path = self.into / f"{name}-{self.width}-{self.theme}{mark}.png"
         self.page.screenshot(path=path, animations="disabled", caret="hide")
@@ -150,6 +151,7 @@ def prepare(instance: TestInstance) -> None:
     instance.cli("send", "outage", "@carol crash", "--wait", check=False)
     instance.cli("send", "@alice", "plan", "--wait")
     instance.cli("send", "@alice", "long 300", "--wait")
+    instance.cli("send", "@carol", "hello", "--wait")
     instance.cli("agents", "start", "dan", check=False)
     instance.cli("send", "review", "@bob permission")
     instance.cli("send", "stopped", "@bob tool")
@@ -176,6 +178,16 @@ def _conversation(album: Album) -> None:
     album.page.locator(".composer-field").fill("")
     album.go(f"#/c/{album.channel('alice')}", ".plan")
     album.take("direct")
+
+
+def _answering(album: Album) -> None:
+    """An answer that is being written, by a plan."""
+    album.go(f"#/c/{album.channel('carol')}", ".composer-field")
+    album.page.locator(".composer-field").fill("plan")
+    album.page.keyboard.press("Enter")
+    expect(album.page.locator(".turn-plan")).to_be_visible()
+    album.take("answering", at_rest=False)
+    expect(album.page.locator(".turn")).to_have_count(0)
 
 
 def _states(album: Album) -> None:
@@ -361,6 +373,7 @@ def _first(album: Album) -> None:
 SHOTS: dict[str, Shot] = {
     "welcome": _welcome,
     "conversation": _conversation,
+    "answering": _answering,
     "states": _states,
     "agents": _agents,
     "dialogs": _dialogs,

@@ -1,9 +1,9 @@
 // Both catalogues say the same things, as their languages are written.
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { en, type Entry } from "../src/i18n/en";
 import { fr } from "../src/i18n/fr";
 import { problemsInFrench } from "../src/i18n/problems.fr";
-import { problemText, t, wanted } from "../src/i18n/translate";
+import { locale, problemText, t, wanted } from "../src/i18n/translate";
 
 const WRONG = /[^\u202f][:;!?]/;
 
@@ -84,4 +84,12 @@ it("holds no text that nothing shows", () => {
     return !code.includes(`"${key}"`) && !code.includes(`\`${family}\${`);
   });
   expect(unused).toEqual([]);
+});
+
+it("writes numbers and times as the reader's own kind of a language does", () => {
+  vi.spyOn(navigator, "languages", "get").mockReturnValue(["de-DE", "en-GB", "fr-CA"]);
+  wanted.value = "en";
+  const english = locale.value;
+  wanted.value = "fr";
+  expect([english, locale.value]).toEqual(["en-GB", "fr-CA"]);
 });

@@ -50,11 +50,13 @@ export function PermissionCard({ permission, index, count, docked }: Props): JSX
   useEffect(() => {
     if (sought === id) show(id);
   }, [id]);
-  // Taken to be in sight until the browser has looked: else it would be docked for a moment, too.
+  // Taken to be in sight until the browser has looked: else it would be docked for a moment, too. Not
+  // so while somebody is at the docked one, which would take the focus with it.
   useLayoutEffect(() => {
     const element = card.current;
     if (docked || element === null) return;
-    sees(id, true);
+    const there = document.activeElement?.closest<HTMLElement>(".ask-docked");
+    if (there?.dataset["permission"] !== id) sees(id, true);
     const observer = new IntersectionObserver(
       ([entry]) => sees(id, entry?.isIntersecting ?? false),
       { threshold: 0.6 },

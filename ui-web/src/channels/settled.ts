@@ -11,17 +11,20 @@ const MOVED = 4;
 export function useSettled(element: RefObject<HTMLElement | null>): () => boolean {
   const since = useRef(performance.now());
   const top = useRef<number | null>(null);
+  const look = (): void => {
+    const now = element.current?.getBoundingClientRect().top ?? null;
+    if (now !== null && top.current !== null && Math.abs(now - top.current) > MOVED) {
+      since.current = performance.now();
+    }
+    top.current = now;
+  };
   useEffect(() => {
-    const look = (): void => {
-      const now = element.current?.getBoundingClientRect().top ?? null;
-      if (now !== null && top.current !== null && Math.abs(now - top.current) > MOVED) {
-        since.current = performance.now();
-      }
-      top.current = now;
-    };
     look();
     const timer = setInterval(look, LOOK_EVERY);
     return () => clearInterval(timer);
   }, []);
-  return () => performance.now() - since.current >= STILL;
+  return () => {
+    look(); // it may have moved since the last time
+    return performance.now() - since.current >= STILL;
+  };
 }
