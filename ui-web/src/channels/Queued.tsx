@@ -1,6 +1,6 @@
 // What can be done to a message while it waits: change its words, or take it back into the composer.
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Message } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
 import { forget, give, pending, refusals } from "../shell/app";
@@ -82,7 +82,7 @@ interface EditorProps {
 
 function Editor({ text, waits, onText, onSave, onCancel }: EditorProps): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   return (
     <>
       <textarea

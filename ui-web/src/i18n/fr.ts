@@ -222,7 +222,7 @@ export const fr = {
   "turn.stopping": "Arrêt…",
   "turn.again": "Échap encore une fois pour arrêter",
   "notify.finished": "{agent} a répondu",
-  "switcher.title": "Aller à une conversation, ou faire quelque chose",
+  "switcher.title": "Conversation, agent ou action",
   "switcher.none": "Rien de ce nom",
   "keys.title": "Raccourcis",
   "keys.writing": "Écrire",

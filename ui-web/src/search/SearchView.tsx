@@ -1,7 +1,7 @@
 // Searching all conversations; a message that was found is opened in its place.
 import { ArrowLeft, Search, X } from "lucide";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { problemText, t } from "../i18n/translate";
 import { agents, channels, nameOf } from "../shell/app";
 import { reason } from "../shell/away";
@@ -16,7 +16,7 @@ import "./search.css";
 export function SearchView({ onBack }: { onBack: () => void }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const away = reason("bus", "history");
   useEffect(() => {
     if (away === undefined) find();

@@ -1,7 +1,7 @@
 // A file dialog over the server's folders: a browser's own would show another machine's, or none.
 import { CornerLeftUp, FileText, Folder as FolderIcon } from "lucide";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { RefusedError } from "../bus/socket";
 import type { FolderView, Problem } from "../bus/schema.gen";
 import { problemText, t } from "../i18n/translate";
@@ -31,7 +31,8 @@ export function FolderDialog({ chosen }: { chosen: (path: string) => void }): JS
     void look("");
     return () => void asked.current++;
   }, []);
-  useEffect(() => list.current?.querySelector("button")?.focus(), [view]);
+  // With what is drawn, not after it: who is quick would have the focus taken from what he chose.
+  useLayoutEffect(() => list.current?.querySelector("button")?.focus(), [view]);
   const parent = view?.parent;
   return (
     <DialogBox title={t("settings.choose")}>
