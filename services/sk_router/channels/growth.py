@@ -55,8 +55,10 @@ def begin(
 
 
 def grow_text(decision: Decision, growing: Growing, kind: str, text: str, *, goes_on: bool) -> None:
-    """A new ACP message id, or a part of another kind in between, begins a new part."""
-    decision.flush()
+    """A new ACP message id, or a part of another kind in between, begins a new part.
+
+    What was said before must have been flushed.
+    """
     last = growing.parts[-1] if growing.parts else None
     index = len(growing.parts)
     if goes_on and isinstance(last, Run) and last.kind == kind:

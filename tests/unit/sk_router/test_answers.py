@@ -391,6 +391,27 @@ def test_updates_before_the_session_is_known_are_taken_when_it_is() -> None:
     assert p.state.early == {}
 
 
+@pytest.mark.parametrize(
+    ("second", "kind"),
+    [
+        ({"content": {"type": "image", "mimeType": "image/png", "data": "AA=="}}, "image"),
+        ({"content": {"type": "text", "text": {"no": "text"}}}, "other"),
+        ({"sessionUpdate": "plan", "entries": [{"content": "step", "status": "pending"}]}, "plan"),
+        ({"sessionUpdate": "of tomorrow"}, "other"),
+        (call(title="Read"), "tool"),
+    ],
+)
+def test_early_text_stands_before_what_followed_it(second: dict[str, Any], kind: str) -> None:
+    p = Playbook("alice")
+    p.send(p.direct("alice"), "hello")
+    p.started("alice")
+    p.updates("alice", chunk("early "), chunk("text"), {**chunk(""), **second}, chunk("late"))
+    p.answers("alice", 2, {"sessionId": "s1"})
+    shown = "".join(text for _, text in parts(p)[:-2])
+    assert shown == "early text"
+    assert parts(p)[-2:] == [(kind, ""), ("text", "late")]
+
+
 def test_too_many_early_updates_are_dropped_with_a_note() -> None:
     p = Playbook("alice")
     p.send(p.direct("alice"), "hello")
