@@ -59,7 +59,7 @@ def _content(
     decision: Decision, channel: ChannelId, agent: AgentName, change: updates.Change
 ) -> None:
     message = current(decision, channel, agent)
-    # Text that waits is a part, too: of updates that were kept for their session several come at once.
+    # Text that waits is a part, too: of what was kept for a session several come at once.
     decision.flush()
     growing = decision.state.messages[message]
     match change:
