@@ -142,6 +142,7 @@ def prepare(instance: TestInstance) -> None:
     there.write_text("agents: []\n")
     recent = [str(instance.config), str(there), str(instance.home / "gone.yaml")]
     (instance.paths.state.parent / "recent").write_text(json.dumps(recent))
+    instance.cli("agents", "start", "dan", check=False)
     for name in ("review", "ideas", "design", "outage", "stopped", "queue"):
         about = {"review": "Code review with two agents"}.get(name, "")
         instance.cli("channels", "create", name, "-d", about, "-m", "alice", "-m", "bob")
@@ -152,7 +153,6 @@ def prepare(instance: TestInstance) -> None:
     instance.cli("send", "@alice", "plan", "--wait")
     instance.cli("send", "@alice", "long 300", "--wait")
     instance.cli("send", "@carol", "hello", "--wait")
-    instance.cli("agents", "start", "dan", check=False)
     instance.cli("send", "review", "@bob permission")
     instance.cli("send", "stopped", "@bob tool")
     instance.cli("send", "stopped", "@alice and then you, please")

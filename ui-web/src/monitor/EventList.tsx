@@ -23,7 +23,7 @@ export function EventList(): JSX.Element {
   /** How many of the newest are left out below: 0 follows the end. */
   const [skipped, skip] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const top = useRef(0);
+  const last = useRef({ top: 0, height: 0, room: 0 });
   const rowList = useRef<HTMLOListElement>(null);
   const { filter, wrong } = parsed.value;
   const all = rows.value;
@@ -39,11 +39,12 @@ export function EventList(): JSX.Element {
     skip(Math.max(0, next));
     if (list.current !== null) list.current.scrollTop = 0;
   };
-  /** Who scrolls up wants to read: what comes then waits. */
+  /** Who scrolls up wants to read: what comes then waits. With less to scroll the browser itself goes up. */
   const scrolled = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: ListScroll): void => {
-    const up = scrollTop < top.current - 1 && scrollHeight - scrollTop - clientHeight > 1;
-    top.current = scrollTop;
-    if (up) pause();
+    const { top, height, room } = last.current;
+    const up = scrollTop < top - 1 && scrollHeight - scrollTop - clientHeight > 1;
+    last.current = { top: scrollTop, height: scrollHeight, room: clientHeight };
+    if (up && clientHeight === room && scrollHeight >= height) pause();
   };
   const goOn = (): void => {
     skip(0);
