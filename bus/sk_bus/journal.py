@@ -243,7 +243,9 @@ def _options() -> Options:
     options.set_max_total_wal_size(32 * 2**20)
     options.set_max_open_files(48)
     options.set_keep_log_file_num(2)
-    options.set_max_log_file_size(2**20)
+    options.set_max_log_file_size(2**18)
+    # It notes each file that came and went, for good unless it may be begun anew.
+    options.set_max_manifest_file_size(2**16)
     options.set_compression_type(rocksdict.DBCompressionType.lz4())
     return options
 

@@ -220,7 +220,7 @@ def options() -> Options:
     made.set_write_buffer_size(4 * _MB)
     made.set_max_total_wal_size(64 * _MB)
     made.set_keep_log_file_num(2)
-    made.set_max_log_file_size(_MB)  # each deletion adds to it
+    made.set_max_log_file_size(_MB // 4)  # each deletion adds to it
     made.set_max_open_files(128)
     # A list of the files names the first key of each: one that is gone isn't to be named longer.
     made.set_max_manifest_file_size(1)
