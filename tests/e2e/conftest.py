@@ -13,6 +13,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from sk_gateway.static import DIRECTORY
+from tests.e2e import looks
+from tests.e2e.looks import Look
 from tests.e2e.screen import PATIENCE, Screen
 from tests.e2e.steady import await_whole
 from tests.support.instance import TestInstance
@@ -78,8 +80,16 @@ def instance() -> Iterator[TestInstance]:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-US")
+def look(request: pytest.FixtureRequest) -> Look:
+    """In which language and theme this file sees the page."""
+    return looks.look_of(request.path.stem)
+
+
+@pytest.fixture
+def context(browser: Browser, look: Look) -> Iterator[BrowserContext]:
+    made = browser.new_context(
+        viewport={"width": 1200, "height": 800}, locale=look.locale, color_scheme=look.theme
+    )
     made.set_default_timeout(PATIENCE)
     made.add_init_script(_LISTEN)
     yield made
@@ -92,10 +102,12 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture
-def screen(page: Page, instance: TestInstance, request: pytest.FixtureRequest) -> Iterator[Screen]:
+def screen(
+    page: Page, instance: TestInstance, look: Look, request: pytest.FixtureRequest
+) -> Iterator[Screen]:
     """The page, open; at the end nothing may have gone wrong in it."""
     await_whole(instance)
-    made = Screen(page, instance)
+    made = Screen(page, instance, look)
     made.open()
     yield made
     if folder := os.environ.get("SK_SCREENSHOTS"):

@@ -9,6 +9,7 @@ from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 from playwright.sync_api import TimeoutError as PageTimeoutError
 
 from tests.e2e import words
+from tests.e2e.looks import Look
 from tests.support import patience
 from tests.support.instance import TestInstance
 
@@ -24,11 +25,11 @@ _EXPECTED = re.compile(
 class Screen:
     """One tab."""
 
-    def __init__(self, page: Page, instance: TestInstance) -> None:
+    def __init__(self, page: Page, instance: TestInstance, look: Look) -> None:
         self.page = page
         self.instance = instance
+        self.look = look
         self.errors: list[str] = []
-        self.language = "en"
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
@@ -45,8 +46,7 @@ class Screen:
         self._await_list()
 
     def _await_list(self) -> None:
-        live = self.page.get_by_text(self.said("link.live"), exact=True)
-        expect(live).to_be_visible(timeout=PATIENCE)
+        expect(self.live).to_be_visible(timeout=PATIENCE)
         # Whoever presses while channels come in presses what moves away below the pointer.
         expect(self.sidebar).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
 
@@ -56,9 +56,18 @@ class Screen:
 
     def said(self, key: str, **params: object) -> str:
         """What the page says there, in its language."""
-        return words.said(self.language, key, **params)
+        return words.said(self.look.language, key, **params)
+
+    def saying(self, key: str, **params: object) -> re.Pattern[str]:
+        """The same where each param that isn't given may be anything."""
+        return words.pattern(self.look.language, key, **params)
 
     # --- parts of it ------------------------------------------------------------------------
+
+    @property
+    def live(self) -> Locator:
+        """That the page hears the bus."""
+        return self.page.get_by_text(self.said("link.live"), exact=True)
 
     @property
     def sidebar(self) -> Locator:
@@ -76,7 +85,8 @@ class Screen:
     @property
     def own(self) -> Locator:
         """Those that the person wrote."""
-        author = self.page.locator("header strong", has_text=re.compile(r"^(You|Vous)$"))
+        you = re.compile(rf"^{self.said('message.you')}$")
+        author = self.page.locator("header strong", has_text=you)
         return self.messages.filter(has=author)
 
     @property

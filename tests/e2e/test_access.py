@@ -7,112 +7,56 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import CONFIG
+from tests.e2e import axe, looks
+from tests.e2e.looks import Look
 from tests.e2e.screen import Screen
-from tests.e2e.steady import await_whole, configure
-from tests.support.instance import ROOT, TestInstance
+from tests.e2e.steady import await_whole
+from tests.support.instance import TestInstance
 
 pytestmark = [pytest.mark.process, pytest.mark.browser]
 
-AXE = ROOT / "ui-web" / "node_modules" / "axe-core" / "axe.min.js"
-# What WCAG 2.2 asks for at A and AA; target-size is of 2.2 and off unless it is named.
-_RUN = """(only) => axe.run(document, {
-    runOnly: only ?? ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-    rules: only === null ? {"target-size": {enabled: true}} : {},
-    resultTypes: ["violations"],
-}).then(({violations}) => violations.map(({id, nodes}) => ({
-    id, nodes: nodes.map(({html, failureSummary}) => [html.slice(0, 200), failureSummary]),
-})))"""
-
-
-@pytest.fixture(autouse=True)
-def _as_at_first(instance: TestInstance) -> None:
-    """Before a page is opened: another test left its language in the file."""
-    _set(instance, theme="light", language="en")
-
 
 @pytest.fixture
-def looked_at(context: BrowserContext, instance: TestInstance) -> Iterator[Screen]:
-    if not AXE.exists():
+def looked_at(context: BrowserContext, instance: TestInstance, look: Look) -> Iterator[Screen]:
+    if not axe.there():
         pytest.skip("the page's development tools are not installed: run `make ui`")
     await_whole(instance)
-    context.add_init_script(path=AXE)
-    screen = Screen(context.new_page(), instance)
+    screen = Screen(context.new_page(), instance, look)
     screen.page.emulate_media(reduced_motion="reduce")
     screen.open()
-    # What another test left may be in force for a moment yet.
-    expect(screen.page.locator("html[lang=en][data-theme=light]")).to_be_attached()
     yield screen
     assert screen.violations() == []
 
 
-def _found(screen: Screen, only: list[str] | None = None) -> list[Any]:
-    return list(screen.page.evaluate(_RUN, only))
-
-
-def test_axe_finds_nothing_in_english_and_light(looked_at: Screen, instance: TestInstance) -> None:
-    assert _walk(looked_at, _ENGLISH) == {}
-    _set(instance, theme="dark", language="en")
-    assert _colours(looked_at, "dark") == {}
-
-
-def test_axe_finds_nothing_in_french_and_dark(looked_at: Screen, instance: TestInstance) -> None:
-    _set(instance, theme="dark", language="fr")
-    expect(looked_at.page.locator("html")).to_have_attribute("lang", "fr")
-    assert _walk(looked_at, _FRENCH) == {}
-    _set(instance, theme="light", language="fr")
-    assert _colours(looked_at, "light") == {}
+@pytest.mark.parametrize("look", looks.tried(), ids=str)
+def test_axe_finds_nothing_on_any_screen(looked_at: Screen) -> None:
+    assert _walk(looked_at) == {}
+    assert _other_colours(looked_at) == {}
     assert _narrow(looked_at) == {}
     looked_at.page.evaluate("localStorage.clear()")
     looked_at.page.reload()
     expect(looked_at.page.get_by_text("sk-cli open")).to_be_visible()
-    assert _found(looked_at) == []
+    assert axe.found(looked_at.page) == []
 
 
-_ENGLISH = {
-    "create": "Create a channel",
-    "name": "Name",
-    "do": "Create",
-    "details": "Members and details",
-    "waits": "waits for you",
-    "rename": "Rename",
-    "delete": "Delete",
-    "choose": "Choose a file",
-}
-_FRENCH = {
-    "create": "Créer un canal",
-    "name": "Nom",
-    "do": "Créer",
-    "details": "Membres et détails",
-    "waits": "vous attend",
-    "rename": "Renommer",
-    "delete": "Supprimer",
-    "choose": "Choisir un fichier",
-}
-
-
-def _set(instance: TestInstance, *, theme: str, language: str) -> None:
-    configure(instance, f"theme: {theme}\nlanguage: {language}\n{CONFIG}")
-
-
-def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
+def _walk(screen: Screen) -> dict[str, list[Any]]:
     """What axe finds, by the screen on which it does."""
-    page = screen.page
+    page, said = screen.page, screen.said
     found: dict[str, list[Any]] = {}
 
     def look(where: str) -> None:
-        violations = _found(screen)
+        violations = axe.found(page)
         if violations:
             found[where] = violations
 
-    create = page.get_by_role("button", name=said["create"]).first
+    create = page.get_by_role("button", name=said("channel.create")).first
     expect(create).to_be_visible()
     look("welcome")
     create.click()
     look("create")
-    screen.dialog.get_by_label(said["name"]).fill(f"axe {said['do']}")
+    screen.dialog.get_by_label(said("channel.name")).fill(f"axe {screen.look}")
     screen.dialog.get_by_role("checkbox").first.check()
-    screen.dialog.get_by_role("button", name=said["do"], exact=True).click()
+    screen.dialog.get_by_role("button", name=said("channel.createDo"), exact=True).click()
     expect(screen.dialog).to_have_count(0)
     field = page.locator(".composer-field")
     for text in ("tool", "plan", "diff", "table"):
@@ -121,14 +65,14 @@ def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
     field.fill("permission")
     field.press("Enter")
     expect(page.locator(".ask").first).to_be_visible()
-    page.get_by_role("button", name=said["details"]).click()
+    page.get_by_role("button", name=said("members.open")).click()
     field.press_sequentially("@")
     expect(page.get_by_role("listbox")).to_be_visible()
     look("conversation")
     field.press("Escape")
-    for dialog in ("rename", "delete"):
-        _opened(screen, dialog, said[dialog], look)
-    page.get_by_role("button", name=said["waits"]).first.click()
+    for dialog, button in (("rename", "channel.renameDo"), ("delete", "channel.deleteDo")):
+        _opened(screen, dialog, said(button), look)
+    page.get_by_role("button", name=screen.saying("sidebar.waiting")).first.click()
     _left(screen, "permissions", look)
     page.keyboard.press("Control+k")
     _left(screen, "switcher", look)
@@ -143,7 +87,7 @@ def _walk(screen: Screen, said: dict[str, str]) -> dict[str, list[Any]]:
         _go(screen, where)
         look(where)
         if where == "settings":
-            _opened(screen, "folder", said["choose"], look)
+            _opened(screen, "folder", said("settings.choose"), look)
     return found
 
 
@@ -171,17 +115,17 @@ def _go(screen: Screen, where: str) -> None:
     expect(screen.page.locator(f".middle main.{where}")).to_be_visible()
 
 
-def _colours(screen: Screen, theme: str) -> dict[str, list[Any]]:
+def _other_colours(screen: Screen) -> dict[str, list[Any]]:
     """What is too pale in the other theme: of the same elements, only the colours differ."""
     page = screen.page
-    expect(page.locator("html")).to_have_attribute("data-theme", theme)
+    page.emulate_media(color_scheme=screen.look.other_theme, reduced_motion="reduce")
     found = {}
     for where in SCREENS:
         _go(screen, where)
-        found[where] = _found(screen, ["color-contrast"])
+        found[where] = axe.found(page, ["color-contrast"])
     page.locator(".sidebar .row").first.click()
     expect(page.locator(".list .message").first).to_be_visible()
-    found["conversation"] = _found(screen, ["color-contrast"])
+    found["conversation"] = axe.found(page, ["color-contrast"])
     return {where: violations for where, violations in found.items() if violations}
 
 
@@ -189,16 +133,16 @@ def _narrow(screen: Screen) -> dict[str, list[Any]]:
     """What axe finds where one part is seen at a time."""
     page = screen.page
     page.set_viewport_size({"width": 390, "height": 844})
-    found = {"pane": _found(screen)}
+    found = {"pane": axe.found(page)}
     page.locator(".pane-head .button").click()
     expect(page.locator(".pane")).to_have_count(0)
-    found["conversation"] = _found(screen)
+    found["conversation"] = axe.found(page)
     for where in SCREENS:
         _go(screen, where)
-        found[where] = _found(screen)
+        found[where] = axe.found(page)
     page.evaluate("location.hash = '#/'")
     expect(page.locator(".sidebar")).to_be_visible()
-    found["list"] = _found(screen)
+    found["list"] = axe.found(page)
     return {where: violations for where, violations in found.items() if violations}
 
 
@@ -238,15 +182,9 @@ _FOCUSED = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("fr", "dark")])
-def test_every_flow_passes_by_keyboard_alone(
-    screen: Screen, instance: TestInstance, language: str, theme: str
-) -> None:
-    _set(instance, theme=theme, language=language)
-    screen.language = language
-    page = screen.page
-    expect(page.locator(f"html[lang={language}][data-theme={theme}]")).to_be_attached()
-    hands = Keyboard(page)
+@pytest.mark.parametrize("look", looks.tried(), ids=str)
+def test_every_flow_passes_by_keyboard_alone(screen: Screen) -> None:
+    hands = Keyboard(screen.page)
     _makes_a_channel(screen, hands)
     _answers_and_searches(screen, hands)
     _starts_and_stops(screen, hands)
@@ -258,8 +196,8 @@ def _makes_a_channel(screen: Screen, hands: Keyboard) -> None:
     said = screen.said
     hands.go_to(said("channel.create"))
     expect(screen.dialog.get_by_label(said("channel.name"))).to_be_focused()
-    hands.write(f"keyed-{screen.language}")
-    expect(screen.row(f"keyed-{screen.language}")).to_have_attribute("aria-current", "page")
+    hands.write(f"keyed-{screen.look}")
+    expect(screen.row(f"keyed-{screen.look}")).to_have_attribute("aria-current", "page")
     expect(screen.composer).to_be_focused()
 
     hands.go_to(said("members.open"))
@@ -274,8 +212,8 @@ def _makes_a_channel(screen: Screen, hands: Keyboard) -> None:
     hands.press("Enter")
     expect(screen.dialog.get_by_label(said("channel.name"))).to_be_focused()
     hands.press("Control+a")
-    hands.write(f"typed-{screen.language}")
-    expect(screen.row(f"typed-{screen.language}")).to_be_visible()
+    hands.write(f"typed-{screen.look}")
+    expect(screen.row(f"typed-{screen.look}")).to_be_visible()
 
 
 def _answers_and_searches(screen: Screen, hands: Keyboard) -> None:
@@ -293,7 +231,7 @@ def _answers_and_searches(screen: Screen, hands: Keyboard) -> None:
     expect(page.get_by_role("searchbox", name=said("search.text"))).to_be_focused()
     page.keyboard.type("permission")
     hits = page.get_by_role("region", name=said("search.results")).get_by_role("button")
-    expect(hits.filter(has_text=f"# typed-{screen.language}").first).to_be_visible()
+    expect(hits.filter(has_text=f"# typed-{screen.look}").first).to_be_visible()
     hands.press("ArrowDown", "Enter")
     expect(page.locator("[data-message]:focus")).to_be_in_viewport()
 
@@ -314,14 +252,14 @@ def _restarts_a_component(screen: Screen, hands: Keyboard) -> None:
 
 def _deletes_the_channel(screen: Screen, hands: Keyboard) -> None:
     said = screen.said
-    hands.go_to(f"typed-{screen.language}")
+    hands.go_to(f"typed-{screen.look}")
     expect(screen.composer).to_be_focused()
     hands.go_to(said("members.open"))
     hands.tab_to(said("channel.deleteDo"))
     hands.press("Enter")
     expect(screen.dialog.get_by_role("button", name=said("dialog.cancel"))).to_be_focused()
     hands.press("Tab", "Enter")
-    expect(screen.row(f"typed-{screen.language}")).to_have_count(0)
+    expect(screen.row(f"typed-{screen.look}")).to_have_count(0)
 
 
 def _starts_and_stops(screen: Screen, hands: Keyboard) -> None:

@@ -65,15 +65,15 @@ def test_a_diff_of_two_hundred_thousand_lines_is_shown_by_pages(screen: Screen) 
     diff = {"type": "diff", "path": "/big.txt", "oldText": old, "newText": new}
     play(screen, tool(1, content=[diff]))
     screen.last.get_by_text("Big 1").click()
-    screen.last.get_by_role("button", name="Show the change").click()
+    screen.last.get_by_role("button", name=screen.said("diff.show")).click()
     expect(screen.last).to_contain_text("+4")
     expect(screen.last.locator(".diff-half")).to_have_count(2)
     made = {"type": "diff", "path": "/new.txt", "newText": new}
     play(screen, tool(3, content=[made]))
     screen.last.get_by_text("Big 3").click()
-    screen.last.get_by_role("button", name="Show the change").click()
+    screen.last.get_by_role("button", name=screen.said("diff.show")).click()
     expect(screen.last).to_contain_text(f"+{LINES}")
-    expect(screen.last).to_contain_text(f"{LINES - 400:,} more lines")
+    expect(screen.last).to_contain_text(screen.said("diff.left", count=LINES - 400))
     assert elements(screen) < MOST_ELEMENTS
 
 
@@ -82,9 +82,10 @@ def test_an_output_of_ten_megabytes_is_loaded_in_part(screen: Screen) -> None:
     block = {"type": "content", "content": {"type": "text", "text": output}}
     play(screen, tool(2, kind="execute", content=[block]))
     screen.last.get_by_text("Big 2").click()
-    expect(screen.last.get_by_role("button", name="Download all of it")).to_contain_text("10 MB")
-    screen.last.get_by_role("button", name="Show 200 kB").click()
-    screen.last.get_by_role("button", name="Show all").click()
+    download = screen.last.get_by_role("button", name=screen.saying("tool.download"))
+    expect(download).to_contain_text("(10 M")
+    screen.last.get_by_role("button", name=screen.said("tool.load", size="200")).click()
+    screen.last.get_by_role("button", name=screen.saying("tool.all")).click()
     shown = screen.last.locator(".tool-output pre")
     expect(shown).to_contain_text("all work")
     assert len(shown.inner_text()) <= 200_000
@@ -96,8 +97,7 @@ def test_a_line_of_a_hundred_thousand_characters_stays_in_its_column(screen: Scr
     assert screen.page.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
-    list_ = screen.page.get_by_role("log", name="Messages")
-    assert list_.evaluate("list => list.scrollWidth <= list.clientWidth")
+    assert screen.log.evaluate("list => list.scrollWidth <= list.clientWidth")
 
 
 def test_a_character_cut_in_two_and_a_text_from_right_to_left(screen: Screen) -> None:

@@ -14,26 +14,27 @@ pytestmark = [pytest.mark.process, pytest.mark.browser]
 def test_a_queued_message_is_edited_another_taken_back_and_stop_drops_the_rest(
     screen: Screen,
 ) -> None:
+    said = screen.said
     screen.create("queue", "Demo")
     screen.send("slow 600")
     expect(screen.last).to_contain_text("I say nothing for")
     for text in ("first", "second", "third"):
         screen.send(text)
-    queued = screen.messages.filter(has_text="queued")
+    queued = screen.messages.filter(has_text=said("message.queued"))
     expect(queued).to_have_count(3)
-    queued.filter(has_text="first").get_by_role("button", name="Edit").click()
-    editor = screen.page.get_by_role("textbox", name="Edit the queued message")
+    queued.filter(has_text="first").get_by_role("button", name=said("message.edit")).click()
+    editor = screen.page.get_by_role("textbox", name=said("message.editLabel"))
     editor.fill("think")
     editor.press("Enter")
     expect(queued.filter(has_text="think")).to_have_count(1)
-    queued.filter(has_text="second").get_by_role("button", name="Take back").click()
+    queued.filter(has_text="second").get_by_role("button", name=said("message.takeBack")).click()
     expect(screen.composer).to_have_value("second")
     expect(screen.composer).to_be_focused()
     expect(queued).to_have_count(2)
     screen.composer.fill("")
     screen.page.keyboard.press("Control+.")
-    dropped = screen.messages.filter(has_text="not sent").filter(has_text="third")
-    dropped.get_by_role("button", name="Put back in composer").click()
+    dropped = screen.messages.filter(has_text=said("message.notSent")).filter(has_text="third")
+    dropped.get_by_role("button", name=said("message.back")).click()
     expect(screen.composer).to_have_value("third")
 
 
@@ -66,6 +67,7 @@ def test_commands_are_asked_for_when_a_slash_is_typed_and_offered(screen: Screen
 
 
 def test_the_first_escape_closes_what_is_open_and_two_stop(screen: Screen) -> None:
+    once_more = screen.page.get_by_text(screen.said("turn.again"))
     screen.create("ladder", "Demo")
     screen.send("slow 600")
     expect(screen.last).to_contain_text("I say nothing for")
@@ -73,15 +75,15 @@ def test_the_first_escape_closes_what_is_open_and_two_stop(screen: Screen) -> No
     expect(screen.page.get_by_role("listbox")).to_be_visible()
     screen.page.keyboard.press("Escape")
     expect(screen.page.get_by_role("listbox")).to_have_count(0)
-    expect(screen.page.get_by_text("Esc again to stop")).to_have_count(0)
+    expect(once_more).to_have_count(0)
     screen.page.keyboard.press("Escape")
-    expect(screen.page.get_by_text("Esc again to stop")).to_be_visible()
+    expect(once_more).to_be_visible()
     screen.page.keyboard.press("Shift")  # something else: it was not meant
-    expect(screen.page.get_by_text("Esc again to stop")).to_have_count(0)
+    expect(once_more).to_have_count(0)
     screen.page.keyboard.press("Escape")
     screen.page.keyboard.press("Escape")
-    expect(screen.last).to_contain_text("Stopped by you")
-    expect(screen.page.get_by_text("Esc again to stop")).to_have_count(0)
+    expect(screen.last).to_contain_text(screen.said("end.cancelled"))
+    expect(once_more).to_have_count(0)
     screen.await_end()
 
 
@@ -98,7 +100,9 @@ def test_everything_is_reached_by_keys(screen: Screen, context: BrowserContext) 
     keys.press("Enter")
     expect(screen.last.locator("details").first).to_have_attribute("open", "")
     keys.press("c")
-    expect(page.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    expect(page.get_by_role("status").filter(has_text=screen.said("message.copied"))).to_have_count(
+        1
+    )
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("I thought about it first")
     keys.press("k")
@@ -117,9 +121,9 @@ def test_everything_is_reached_by_keys(screen: Screen, context: BrowserContext) 
     keys.type("slow")
     keys.press("Enter")
     expect(page.get_by_role("heading", name="Slow Poke").first).to_be_visible()
-    page.get_by_role("log", name="Messages").focus()
+    screen.log.focus()
     keys.press("?")
-    expect(screen.dialog).to_contain_text("Next or previous message")
+    expect(screen.dialog).to_contain_text(screen.said("keys.message"))
     keys.press("Escape")
     expect(screen.dialog).to_have_count(0)
     for second, where in (("s", "settings"), ("b", "bus")):
@@ -127,18 +131,18 @@ def test_everything_is_reached_by_keys(screen: Screen, context: BrowserContext) 
         screen.go_by_keys(second, where)
 
 
-@pytest.mark.parametrize("left", ["Close", "Cancel", "Escape"])
+@pytest.mark.parametrize("left", ["pane.close", "dialog.cancel", "Escape"])
 def test_whoever_leaves_a_dialog_is_where_he_was_and_the_next_keys_are_the_pages(
     screen: Screen, left: str
 ) -> None:
     page = screen.page
-    begun = screen.sidebar.get_by_role("button", name="Create a channel").first
+    begun = screen.sidebar.get_by_role("button", name=screen.said("channel.create")).first
     begun.press("Enter")
-    expect(screen.dialog.get_by_label("Name")).to_be_focused()
+    expect(screen.dialog.get_by_label(screen.said("channel.name"))).to_be_focused()
     if left == "Escape":
         page.keyboard.press("Escape")
     else:
-        screen.dialog.get_by_role("button", name=left).press("Enter")
+        screen.dialog.get_by_role("button", name=screen.said(left)).press("Enter")
     expect(screen.dialog).to_have_count(0)
     expect(begun).to_be_focused()
     # As fast as nobody types: the browser hasn't drawn anything in between.
@@ -165,15 +169,16 @@ def test_a_request_elsewhere_is_seen_and_answered_from_the_list(
     screen.send("permission")
     expect(screen.question).to_be_visible()
     screen.create("quiet", "Demo")
-    expect(screen.row("asking")).to_contain_text("waits for your permission")
+    expect(screen.row("asking")).to_contain_text(screen.said("sidebar.permission"))
     expect(screen.page).to_have_title(re.compile(r"^\(!\) "))
-    screen.page.get_by_role("button", name="1 waits for you").click()
-    card = screen.dialog.get_by_role("group", name="wants to run a command")
+    screen.page.get_by_role("button", name=screen.said("sidebar.waiting", count=1)).click()
+    asks = screen.said("permission.execute", agent="Slow Poke")
+    card = screen.dialog.get_by_role("group", name=asks)
     expect(card.get_by_role("button", name="Refuse")).to_be_visible()
     asked = instance.json("permissions", "list")[0]
     instance.cli("permissions", "answer", asked["id"], asked["options"][0]["optionId"])
-    expect(screen.dialog).to_contain_text("Nothing waits for you any more.")
+    expect(screen.dialog).to_contain_text(screen.said("permission.none"))
     screen.page.keyboard.press("Escape")
     expect(screen.page).not_to_have_title(re.compile(r"^\(!\) "))
     screen.row("asking").click()
-    expect(screen.last).to_contain_text("answered by cli")
+    expect(screen.last).to_contain_text(screen.saying("permission.elsewhere", by="cli"))

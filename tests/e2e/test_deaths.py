@@ -42,7 +42,7 @@ def test_a_question_outlives_the_death_of_everything(screen: Screen) -> None:
     expect(screen.question).to_be_visible(timeout=PATIENCE)
     killed = [screen.instance.kill(name, signal.SIGKILL) for name in COMPONENTS]
     await_whole(screen.instance, *killed)
-    expect(screen.page.get_by_text("live", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(screen.live).to_be_visible(timeout=PATIENCE)
     expect(screen.question).to_have_count(1)
     screen.answer("Allow once")
     expect(screen.last).to_contain_text("Done.", timeout=PATIENCE)

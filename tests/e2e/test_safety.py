@@ -46,7 +46,7 @@ def test_nothing_in_an_answer_runs_or_calls_out(screen: Screen) -> None:
     assert shown == []
     ours = (screen.instance.address, screen.instance.address.replace("http", "ws"), "data:")
     assert [url for url in called if not url.startswith(ours)] == []
-    log = screen.page.get_by_role("log", name="Messages")
+    log = screen.log
     assert log.locator("script, iframe, form, base, style, object, embed").count() == 0
     hrefs = log.locator("a").evaluate_all("links => links.map(link => link.protocol)")
     assert set(hrefs) <= {"http:", "https:", "mailto:"}

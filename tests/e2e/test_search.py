@@ -55,10 +55,12 @@ def search(screen: Screen, export: Path) -> Locator:
     """The search page, over a history in which the haystack is."""
     page = screen.page
     screen.go_by_keys("f", "search")
-    made = page.get_by_role("main", name="Search")
-    made.get_by_text("Export and import").click()
+    made = page.get_by_role("main", name=screen.said("search.title"))
+    made.get_by_text(screen.said("history.title")).click()
     made.locator("input[type=file]").set_input_files(export)
-    expect(made.get_by_role("status").filter(has_text="Imported")).to_be_visible(timeout=PATIENCE)
+    expect(
+        made.get_by_role("status").filter(has_text=screen.saying("history.imported"))
+    ).to_be_visible(timeout=PATIENCE)
     expect(screen.sidebar.get_by_text("haystack")).to_be_visible(timeout=PATIENCE)
     return made
 
@@ -68,7 +70,7 @@ def test_what_was_found_is_opened_in_its_place_by_keys_alone(
 ) -> None:
     page = screen.page
     search.get_by_role("searchbox").fill('"the needle"')
-    hit = search.get_by_role("region", name="Results").get_by_role("button")
+    hit = search.get_by_role("region", name=screen.said("search.results")).get_by_role("button")
     expect(hit).to_have_count(1, timeout=PATIENCE)
     expect(hit.locator("mark").first).to_have_text("the needle")
     search.get_by_role("searchbox").press("ArrowDown")
@@ -78,7 +80,7 @@ def test_what_was_found_is_opened_in_its_place_by_keys_alone(
     expect(found).to_be_focused()
     expect(screen.messages.filter(has_text=f"Number {COUNT},")).to_have_count(0)
     # Scrolling goes on at either side, a page at a time, and never more than 200 at once.
-    log = page.get_by_role("log", name="Messages")
+    log = screen.log
     log.press("Home")
     expect(screen.messages.filter(has_text="Number 1,")).to_be_visible(timeout=PATIENCE)
     later = screen.messages.filter(has_text=f"Number {NEEDLE + 120},")
@@ -94,21 +96,23 @@ def test_what_was_found_is_opened_in_its_place_by_keys_alone(
 
 
 def test_filters_narrow_it_down_and_pages_go_on(screen: Screen, search: Locator) -> None:
-    results = search.get_by_role("region", name="Results")
+    results = search.get_by_role("region", name=screen.said("search.results"))
     search.get_by_role("searchbox").fill("hay")
-    expect(results.get_by_role("status")).to_have_text("The newest 50 messages; there are more")
-    results.get_by_role("button", name="Show more").press("Enter")
+    expect(results.get_by_role("status")).to_have_text(screen.said("search.foundSome", count=50))
+    results.get_by_role("button", name=screen.said("search.more")).press("Enter")
     expect(results.get_by_role("listitem")).to_have_count(100, timeout=PATIENCE)
-    search.get_by_label("Said by").select_option("demo")
-    expect(results.get_by_role("status")).to_contain_text("Nothing found", timeout=PATIENCE)
-    search.get_by_role("button", name="Clear filters").press("Enter")
+    search.get_by_label(screen.said("search.agent")).select_option("demo")
+    expect(results.get_by_role("status")).to_contain_text(
+        screen.said("search.nothing"), timeout=PATIENCE
+    )
+    search.get_by_role("button", name=screen.said("search.clear")).press("Enter")
     expect(results.get_by_role("listitem")).to_have_count(50, timeout=PATIENCE)
     assert screen.errors == []
 
 
 def test_a_conversation_goes_out_into_a_file(screen: Screen, search: Locator, export: Path) -> None:
-    search.get_by_label("What").select_option(label="# haystack")
-    for kind, text in (("JSON Lines", export.read_text()), ("Markdown", _told(NEEDLE))):
+    search.get_by_label(screen.said("history.what")).select_option(label="# haystack")
+    for kind, text in (("jsonl", export.read_text()), ("markdown", _told(NEEDLE))):
         with screen.page.expect_download() as download:
-            search.get_by_role("button", name=f"Export as {kind}").click()
+            search.get_by_role("button", name=screen.said(f"history.{kind}")).click()
         assert text in download.value.path().read_text()

@@ -60,7 +60,7 @@ def test_a_permission_is_asked_and_its_answer_obeyed(screen: Screen) -> None:
 def test_an_answer_in_one_tab_ends_the_question_in_the_other(
     screen: Screen, context: BrowserContext, instance: TestInstance
 ) -> None:
-    other = Screen(context.new_page(), instance)
+    other = Screen(context.new_page(), instance, screen.look)
     other.open()
     for tab in (screen, other):
         tab.talk_to("Demo")
@@ -87,7 +87,7 @@ def test_two_tabs_and_a_reload_show_the_same_text(
     screen.talk_to("Demo")
     screen.send("long 800")
     screen.await_words(50)
-    other = Screen(context.new_page(), instance)
+    other = Screen(context.new_page(), instance, screen.look)
     other.open()
     other.talk_to("Demo")
     screen.await_words(250)
