@@ -8,7 +8,7 @@ SOURCES := bus services cli tests deploy
 WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: reliability chaos-page help up down status ui test test-real check gen chaos bench screenshots lock fuzz soak
+.PHONY: reliability chaos-page test-page help up down status ui test test-real check gen chaos bench screenshots lock fuzz soak
 
 help:
 	@echo 'make up [CONFIG=…]    install what is missing, start everything, say where the page is'
@@ -21,6 +21,7 @@ help:
 	@echo 'make gen              generate the files that come from the vocabulary'
 	@echo 'make chaos SEED=1     kill components at random; count what was lost (AGENT=scripted: another agent)'
 	@echo 'make chaos-page       the same before an open page: KILLS=50 of each, SEED=1'
+	@echo 'make test-page        every flow in the page, in each language and theme, axe on each (LOOK=fr-dark: in one)'
 	@echo 'make fuzz SECONDS=600 try to break each parser for so long (ONLY="bus frames": one of them)'
 	@echo 'make soak MINUTES=60  steady work for so long: do memory, descriptors and disk stay the same?'
 	@echo 'make reliability [ONLY="F38 F41"]  run the tests that show what is promised, print the table'
@@ -75,6 +76,13 @@ chaos-page:
 	@$(PY) deploy/page.py build
 	SK_PAGE_KILLS=$(or $(KILLS),50) SK_PAGE_SEED=$(or $(SEED),1) \
 	$(PY) -m pytest -q tests/e2e/test_deaths.py -k random_kill
+
+LOOK ?= en-light fr-dark en-dark fr-light
+
+test-page:
+	@deploy/prepare dev
+	@$(PY) deploy/page.py build
+	@for look in $(LOOK); do echo "$$look"; SK_LOOK=$$look $(PY) -m pytest -q -n 2 tests/e2e || exit 1; done
 
 fuzz:
 	@deploy/prepare dev

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from sk_gateway.static import DIRECTORY
-from tests.e2e import looks
+from tests.e2e import axe, looks
 from tests.e2e.looks import Look
 from tests.e2e.screen import PATIENCE, Screen
 from tests.e2e.steady import await_whole
@@ -114,3 +114,6 @@ def screen(
         page.screenshot(path=Path(folder) / f"{request.node.name}.png")
     assert made.violations() == []
     assert made.errors == []
+    if looks.asked() and axe.there():  # on top of what test_access looks at
+        page.emulate_media(reduced_motion="reduce")
+        assert axe.found(page) == []
