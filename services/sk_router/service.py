@@ -50,8 +50,8 @@ _READ = frozenset(
     )
 )
 _KINDS = Kind.COMMAND | Kind.FACT | Kind.INTERNAL | Kind.PUBLIC
-_SNAPSHOT_AFTER = tuned("snapshot-after", 20_000)  # inputs
-_SNAPSHOT_EVERY = tuned("snapshot-every", 30.0)  # seconds, while inputs come
+_SNAPSHOT_AFTER = tuned("snapshot-after", 20_000)  # events of others
+_SNAPSHOT_EVERY = tuned("snapshot-every", 30.0)  # seconds, while others say anything
 
 
 _FAULT = (
@@ -164,7 +164,7 @@ class _Live:
         self._blobs = BlobStore(Path(service.hello.directory))
         self._texts = lru_cache(maxsize=32)(self._blobs.text)
         self._faults = Faults(Path(service.hello.directory), recovered.epoch)
-        self._inputs = 0
+        self._heard = 0  # events of others since the last snapshot, inputs or not
         # The input that deleted a channel, while a snapshot or the journal may still hold that.
         self._forgets: int | None = recovered.decided if recovered.forgets else None
         self._snapshot_at = asyncio.get_running_loop().time() + _SNAPSHOT_EVERY
@@ -183,10 +183,12 @@ class _Live:
                 raise LostJournalError(f"the journal begins at {item.floor}, behind {after.seq}")
             if isinstance(item, Heartbeat):
                 continue
-            if item.kinds & _KINDS and item.producer != NAME:
-                self._take(item)
-                await self._snapshot()
-            elif item.count and item.producer == NAME:
+            if item.producer != NAME:
+                if item.kinds & _KINDS:
+                    self._take(item)
+                self._heard += item.count
+                await self._snapshot(item.last)
+            elif item.count:
                 await self._forget(item)
             self._service.advance(item.last)
             self._report()
@@ -222,7 +224,6 @@ class _Live:
         if known - self._state.channels.keys():
             self._forgets = batch.last
         self._decided = batch.last
-        self._inputs += len(inputs)
         failpoint("router_decided")
         self._producer.put(events, batch.last)
         self._clock.look()
@@ -283,11 +284,18 @@ class _Live:
             self._service.log.warning("a message's text can't be read: %s", error)
             return None
 
-    async def _snapshot(self) -> None:
-        """Keep the state now and then, between two batches, with all that was said confirmed."""
+    async def _snapshot(self, read: int) -> None:
+        """Keep the state now and then, between two batches, with all that was said confirmed.
+
+        What was no input up to ``read`` is decided on as well: else logs alone would fill the
+        journal, which keeps what is above our snapshots and the executor what is above our place.
+        """
         now = asyncio.get_running_loop().time()
-        if not self._inputs or (self._inputs < _SNAPSHOT_AFTER and now < self._snapshot_at):
+        if not self._heard or (self._heard < _SNAPSHOT_AFTER and now < self._snapshot_at):
             return
+        if self._decided < read:
+            self._decided = read
+            self._producer.put([], read)
         await self._keep()
         self._snapshot_at = now + _SNAPSHOT_EVERY
 
@@ -295,7 +303,7 @@ class _Live:
         await self._producer.drained()
         self._files.write(self._epoch, self._decided, self._state)
         self._floors = [*self._floors, self._decided][-2:]
-        self._inputs = 0
+        self._heard = 0
 
     async def _forget(self, own: Batch) -> None:
         """Let go of a deleted channel, once all that was said of its end has come back to us.

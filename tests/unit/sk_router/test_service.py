@@ -13,7 +13,7 @@ from sk_bus.client import BusClient
 from sk_bus.commands import Delete, Direct, Open, Send, Shutdown
 from sk_bus.contract import Producer
 from sk_bus.errors import RefusedError, problem
-from sk_bus.events import MessageDelta, MessageUpdated
+from sk_bus.events import AgentLog, MessageDelta, MessageUpdated
 from sk_bus.internal import (
     DoSend,
     DoStart,
@@ -262,6 +262,43 @@ async def test_after_a_deletion_neither_snapshots_nor_the_journal_need_what_was_
     async with w.router():
         again = await w.client.command(Direct(id="again", agent=ALICE))
         assert again.result.ok
+
+
+async def logged(world: World, count: int) -> int:
+    """So many lines of an agent's log, which are no input; the seq of the last."""
+    producer = await world.client.producer("logger")
+    run = asyncio.ensure_future(producer.run())
+    for _ in range(count):
+        producer.put([AgentLog(agent=ALICE, stream="stderr", line="noise")], None)
+    await producer.drained()
+    run.cancel()
+    return world.bus.hello.head
+
+
+@once
+async def test_lines_that_concern_the_router_not_are_left_behind_and_not_kept_in_the_journal(
+    tmp_path: Path,
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shell, "_SNAPSHOT_AFTER", 10)
+        async with world(tmp_path) as w:
+            async with w.router() as router:
+                await asked(w)
+                log = await w.until(lambda log: bool(answers(log)))
+                channel = answers(log)[0].channel
+                said = w.bus.hello.head
+                while (router.floor or 0) <= said:
+                    await logged(w, 10)
+                # What the executor may forget hangs on our place, not on our snapshots.
+                assert (await w.client.producer("router")).position > said
+            # All that was said of the channel leaves the journal: the snapshots have it.
+            w.bus.batches[:] = [one for one in w.bus.batches if one.first >= (router.floor or 0)]
+            async with w.router():
+                sent = await w.client.command(Send(id="more", channel=channel, text="again"))
+                await w.until(
+                    lambda log: any(one.answers == sent.result.value for one in answers(log))
+                )
+            assert [n for _, n in w.executor.lines] == [1, 2, 3, 4]
 
 
 async def died_while_forgetting(directory: Path, *, after: int) -> None:
