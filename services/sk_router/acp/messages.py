@@ -211,6 +211,15 @@ def string(value: Any, default: str = "") -> str:
     return default if found is None else head(found)
 
 
+def short(value: Any, most: int, default: str = "") -> str:
+    """A string of a list or a label, cut to ``most`` bytes."""
+    found = string(value, default)
+    data = found.encode("utf-8", "surrogatepass")
+    if len(data) <= most:
+        return found
+    return data[: most - 3].decode("utf-8", "ignore") + "…"
+
+
 def code(error_: dict[str, Any]) -> int | str | None:
     """An error's code; some agents send other things than JSON-RPC's."""
     found = error_.get("code")

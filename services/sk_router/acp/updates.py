@@ -5,6 +5,7 @@ whether the change is shown, is decided elsewhere.
 """
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from sk_bus.model import (
@@ -18,7 +19,17 @@ from sk_bus.model import (
     Text,
     Usage,
 )
-from sk_router.acp.messages import objects, string, text
+from sk_router.acp.messages import objects, short, string, text
+from sk_router.texts import size
+
+# Lists told whole in one event: each as long as it may be, with strings as long as they may be (in
+# bytes), is less than 256 KB.
+_MOST_STEPS = 200
+_LONGEST_STEP = 1_000
+_MOST_COMMANDS = 300
+_LONGEST_NAME = 100
+_LONGEST_DESCRIPTION = 500
+_LABEL = 50
 
 # Known, and not part of a message: a session's title, its modes and options, notices, and what
 # only a client that asks for it is sent.
@@ -171,14 +182,14 @@ def block(content: dict[str, Any]) -> Part:
 
 
 def _steps(entries: Any) -> tuple[PlanStep, ...]:
+    told = (entry for entry in objects(entries) if text(entry.get("content")) is not None)
     return tuple(
         PlanStep(
-            content=string(entry["content"]),
-            priority=string(entry.get("priority"), "medium"),
-            status=string(entry.get("status"), "pending"),
+            content=short(entry["content"], _LONGEST_STEP),
+            priority=short(entry.get("priority"), _LABEL, "medium"),
+            status=short(entry.get("status"), _LABEL, "pending"),
         )
-        for entry in objects(entries)
-        if text(entry.get("content")) is not None
+        for entry in islice(told, _MOST_STEPS)
     )
 
 
@@ -199,12 +210,16 @@ def _commands(listed: Any) -> tuple[SlashCommand, ...]:
     for item in objects(listed):
         name = string(item.get("name"))
         hint = item.get("input")
-        if name:
-            made.append(
-                SlashCommand(
-                    name=name,
-                    description=string(item.get("description")),
-                    hint=string(hint.get("hint")) if isinstance(hint, dict) else "",
-                )
+        # Cut, a name would be another's.
+        if not name or size(name) > _LONGEST_NAME:
+            continue
+        made.append(
+            SlashCommand(
+                name=name,
+                description=short(item.get("description"), _LONGEST_DESCRIPTION),
+                hint=short(hint.get("hint"), _LONGEST_NAME) if isinstance(hint, dict) else "",
             )
+        )
+        if len(made) == _MOST_COMMANDS:
+            break
     return tuple(made)

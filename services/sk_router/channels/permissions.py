@@ -6,6 +6,7 @@ are hints. Whatever ends the wait (an answer, a stop, the agent) says ``permissi
 
 import re
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from sk_bus.commands import AnswerPermission
@@ -13,13 +14,16 @@ from sk_bus.errors import problem
 from sk_bus.events import PermissionRequested, PermissionResolved
 from sk_bus.model import AgentName, ChannelId, PermissionId, PermissionOption
 from sk_router.acp import messages
-from sk_router.acp.messages import string
+from sk_router.acp.messages import short, string
 from sk_router.agents import lives
 from sk_router.channels import answers, notices, ruling
 from sk_router.decision import Decision
 from sk_router.records import Answered, Ask
+from sk_router.texts import size
 
 _ID = re.compile(r"p(\d{16})\.\d+")
+_MOST_OPTIONS = 100
+_LONGEST_OPTION = 1_000  # bytes, of its id and of its name
 
 
 def requested(
@@ -66,14 +70,20 @@ def requested(
 def _options(listed: Any) -> tuple[PermissionOption, ...]:
     if not isinstance(listed, list):
         return ()
+    offered = (
+        item
+        for item in listed
+        if isinstance(item, dict)
+        and isinstance(item.get("optionId"), str)
+        and size(item["optionId"]) <= _LONGEST_OPTION
+    )
     return tuple(
         PermissionOption(
             optionId=item["optionId"],
-            name=string(item.get("name")) or item["optionId"],
-            kind=string(item.get("kind")),
+            name=short(item.get("name"), _LONGEST_OPTION) or item["optionId"],
+            kind=short(item.get("kind"), _LONGEST_OPTION),
         )
-        for item in listed
-        if isinstance(item, dict) and isinstance(item.get("optionId"), str)
+        for item in islice(offered, _MOST_OPTIONS)
     )
 
 

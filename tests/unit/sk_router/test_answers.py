@@ -8,6 +8,8 @@ from sk_bus.commands import Cancel
 from sk_bus.events import CommandsChanged, MessageDelta, MessageUpdated, UsageChanged
 from sk_bus.internal import SessionChanged
 from sk_bus.model import BlobRef, ChannelId
+from sk_bus.vocabulary import encoded
+from sk_bus.wire import packed
 from tests.support.playbook import Playbook, chunk, permission, thought, update
 
 
@@ -223,6 +225,34 @@ def test_a_plan_is_replaced_whole_where_it_stands() -> None:
     assert answer(p)["parts"][0]["steps"] == [
         {"content": "two", "priority": "medium", "status": "pending"}
     ]
+
+
+STEP = {"content": "é" * 5_000, "priority": "p" * 5_000, "status": "s" * 5_000}
+COMMAND = {"name": "n" * 100, "description": "é" * 5_000, "input": {"hint": "h" * 5_000}}
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {"sessionUpdate": "plan", "entries": [STEP] * 5_000},
+        {"sessionUpdate": "available_commands_update", "availableCommands": [COMMAND] * 5_000},
+    ],
+)
+def test_a_list_without_end_makes_an_event_within_bounds(listed: dict[str, Any]) -> None:
+    p, _ = prompted()
+    p.updates("alice", listed)
+    told = p.of(CommandsChanged) or [one for one in p.of(MessageDelta) if one.part is not None]
+    assert 100 * 1024 < len(packed(encoded(told[0]))) < 256 * 1024
+
+
+def test_of_a_command_with_a_name_of_any_length_no_half_is_offered() -> None:
+    p, _ = prompted()
+    commands = [{"name": "n" * 101}, {"name": "plan", "description": "é" * 300}]
+    p.updates(
+        "alice", {"sessionUpdate": "available_commands_update", "availableCommands": commands}
+    )
+    (changed,) = p.of(CommandsChanged)
+    assert [(one.name, one.description) for one in changed.commands] == [("plan", "é" * 248 + "…")]
 
 
 def test_usage_and_commands_are_told_and_change_no_message() -> None:

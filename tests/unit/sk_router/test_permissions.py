@@ -8,6 +8,8 @@ from sk_bus.commands import AnswerPermission, Cancel, Restart, Stop
 from sk_bus.events import MessageDelta, PermissionRequested, PermissionResolved
 from sk_bus.internal import DoSend, DoStop
 from sk_bus.model import AgentName, ChannelId
+from sk_bus.vocabulary import encoded
+from sk_bus.wire import packed
 from tests.support.playbook import Playbook, chunk, permission
 
 ALICE = AgentName("alice")
@@ -52,6 +54,18 @@ def test_the_chosen_id_and_the_request_id_go_back_as_they_came(request_id: Any) 
     ]
     (resolved,) = p.of(PermissionResolved)
     assert (resolved.by, resolved.optionId) == ("page", "päivä \t1")
+
+
+def test_options_without_end_make_an_event_within_bounds() -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    frame = permission(0, ("yes", "allow_once"), ("o" * 1_001, "allow_once"))
+    many = [{"optionId": f"{n}", "name": "é" * 5_000, "kind": "k" * 5_000} for n in range(5_000)]
+    frame["params"]["options"] += many
+    p.writes("alice", frame)
+    told = pending(p)
+    assert [one.optionId for one in told.options[:2]] == ["yes", "0"]
+    assert len(packed(encoded(told))) < 256 * 1024
 
 
 @pytest.mark.parametrize("request_id", [[1], {"$def": "digest-of-alice#/env"}])
