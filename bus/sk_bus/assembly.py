@@ -12,13 +12,15 @@ from typing import Any
 import msgpack
 
 from sk_bus.codec import plain
+from sk_bus.errors import TooLargeError
 from sk_bus.events import CommandResult, Kind
 from sk_bus.internal import HistoryRestored
 from sk_bus.vocabulary import Event, encoded, kind_of
-from sk_bus.wire import Batch, Position, body_of, packed, unpacked
+from sk_bus.wire import LARGEST_REQUEST, Batch, Position, body_of, packed, unpacked
 
 _MOST_EVENTS = 1000
 _MOST_BYTES = 512 * 1024
+_LARGEST_PUT = LARGEST_REQUEST - 2**20  # there is more in a request than events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +85,12 @@ class Assembly:
         return self._flying is None and not self._waiting
 
     def put(self, events: list[Event], position: Position) -> None:
-        """Queue events and the position after them."""
-        made = _Put([], 0, Kind(0), [], opens=False, position=position)
-        for index, event in enumerate(events):
-            data = encoded(event)
-            raw = packed(data)
-            made.events.append(raw)
-            made.size += len(raw)
-            made.kinds |= kind_of(event)
-            if isinstance(event, CommandResult):
-                made.results.append((index, data))
-            elif isinstance(event, HistoryRestored):
-                made.opens = True
-        self._waiting.append(made)
+        """Queue events and the position after them.
+
+        Raises:
+            TooLargeError: the bus would hang up on them again and again; nothing was queued.
+        """
+        self._waiting.append(_packed(events, position))
 
     def next(self) -> Append | None:
         """The batch to send: the one in flight, or what waits."""
@@ -143,6 +138,36 @@ class Assembly:
             results=tuple(results),
             opens=opens,
         )
+
+
+def check(events: list[Event]) -> None:
+    """See that the events can be put at once.
+
+    Raises:
+        TooLargeError: they can't.
+    """
+    _packed(events, None)
+
+
+def _packed(events: list[Event], position: Position) -> _Put:
+    made = _Put([], 0, Kind(0), [], opens=False, position=position)
+    size = 0
+    for index, event in enumerate(events):
+        data = encoded(event)
+        raw = packed(data)
+        made.events.append(raw)
+        made.size += len(raw)
+        made.kinds |= kind_of(event)
+        if isinstance(event, CommandResult):
+            made.results.append((index, data))
+            size += len(raw)  # it travels twice
+        elif isinstance(event, HistoryRestored):
+            made.opens = True
+    size += made.size
+    if size > _LARGEST_PUT:
+        largest = max(range(len(events)), key=lambda index: len(made.events[index]))
+        raise TooLargeError(size, _LARGEST_PUT, encoded(events[largest])["type"])
+    return made
 
 
 def array_of(items: list[bytes]) -> bytes:

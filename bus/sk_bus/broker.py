@@ -28,7 +28,7 @@ from sk_bus.retention import CAP, KEEP, needed
 from sk_bus.seconds import until_next
 from sk_bus.sequencer import Sequencer, replayed
 from sk_bus.tuning import tuned
-from sk_bus.wire import answer, heartbeat, refusal, request_from, salvaged
+from sk_bus.wire import LARGEST_REQUEST, answer, heartbeat, refusal, request_from, salvaged
 
 _BEAT = 0.2
 _AFTER_REPORTS = 0.05
@@ -36,7 +36,6 @@ _BUSY_FOR = 2.0  # the faster beat goes on so long after the last batch
 _SYNC = 1.0
 _PRUNE = 5.0
 _MOST_AT_ONCE = 256
-_LARGEST_REQUEST = 64 * 2**20
 _LARGEST_REPLAY = 4 * 2**20
 _HIGH_WATER = 2000
 
@@ -85,7 +84,7 @@ class Broker:
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
         self._requests = context.socket(zmq.ROUTER)
         self._requests.setsockopt(zmq.LINGER, 0)
-        self._requests.setsockopt(zmq.MAXMSGSIZE, _LARGEST_REQUEST)
+        self._requests.setsockopt(zmq.MAXMSGSIZE, LARGEST_REQUEST)
         self._requests.setsockopt(zmq.SNDHWM, _HIGH_WATER)
         self._requests.setsockopt(zmq.RCVHWM, _HIGH_WATER)
         self._publications = context.socket(zmq.PUB)

@@ -109,6 +109,9 @@ class Producer(Protocol):
         """Queue events and the position after them. What waits goes as one batch.
 
         Without events only the position moves (an empty batch).
+
+        Raises:
+            TooLargeError: the bus takes no request of that size. Nothing was queued.
         """
 
     async def drained(self) -> None:

@@ -37,6 +37,15 @@ class EpochChangedError(Exception):
         super().__init__(f"the bus began epoch {theirs}; we are of epoch {ours}")
 
 
+class TooLargeError(Exception):
+    """Events that were to be published at once are more than a request to the bus can hold."""
+
+    def __init__(self, size: int, most: int, kind: str) -> None:
+        super().__init__(
+            f"{size} bytes can't be published at once, only {most}; the largest is {kind}"
+        )
+
+
 class MalformedError(Exception):
     """Bytes that are not ours: dropped by whoever reads them, with a line in its log."""
 

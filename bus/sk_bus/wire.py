@@ -24,6 +24,7 @@ from sk_bus.model import Problem
 from sk_bus.vocabulary import Event, decoded, encoded, kind_of
 
 VERSION = 1
+LARGEST_REQUEST = 64 * 2**20  # bytes; the bus hangs up on whoever sends more
 BATCH = 0x42
 HEARTBEAT = 0x48
 # what, kinds, epoch, first seq, number of events

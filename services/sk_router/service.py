@@ -11,11 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from sk_bus import service as harness
+from sk_bus.assembly import check
 from sk_bus.blobs import BlobStore
 from sk_bus.codec import plain
 from sk_bus.commands import Command
 from sk_bus.contract import Heartbeat, Hello, Producer, Resync
-from sk_bus.errors import SidekicksError, UnreachableError, problem
+from sk_bus.errors import SidekicksError, TooLargeError, UnreachableError, problem
 from sk_bus.events import ChannelsChanged, CommandResult, Kind
 from sk_bus.failpoints import failpoint
 from sk_bus.internal import FactFrame
@@ -225,7 +226,11 @@ class _Live:
             self._forgets = batch.last
         self._decided = batch.last
         failpoint("router_decided")
-        self._producer.put(events, batch.last)
+        try:
+            self._producer.put(events, batch.last)
+        except TooLargeError:
+            self._faults.batch_failed(batch.first)
+            raise
         self._clock.look()
 
     def _decided_on(self, inputs: list[Input], first: int) -> list[Event]:
@@ -251,6 +256,7 @@ class _Live:
                 continue
             try:
                 decision = decide(self._state, [one], self._text)
+                check([*events, *decision.events])
             except Exception:
                 self._faults.input_failed(one.seq)
                 raise

@@ -1,13 +1,15 @@
 """What a producer sends is what was put, in order, frozen while it flies."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sk_bus.assembly import Assembly, rest_of
+from sk_bus.errors import TooLargeError
 from sk_bus.events import AgentLog, CommandResult, Kind
 from sk_bus.internal import HistoryRestored
 from sk_bus.model import AgentName, CommandId
-from sk_bus.wire import Batch, body_of, unpacked
+from sk_bus.wire import LARGEST_REQUEST, Batch, body_of, unpacked
 
 
 def line(text: str) -> AgentLog:
@@ -46,6 +48,19 @@ def test_puts_come_out_in_order_with_the_position_after_them(
         fly()
     assert sent == texts
     assert positions[-1] == len(sizes) - 1
+
+
+def test_what_no_request_can_hold_is_refused_in_words_and_leaves_no_trace() -> None:
+    assembly = Assembly("p", 1, 0, None)
+    half = line("x" * (LARGEST_REQUEST // 2))
+    with pytest.raises(TooLargeError, match=r"bytes can't be published at once.*agent:log"):
+        assembly.put([half, line("y"), half], 1)
+    assert assembly.empty
+    assembly.put([half, line("y")], 2)
+    flying = assembly.next()
+    assert flying is not None
+    assert flying.position == 2
+    assert len(flying.events) < LARGEST_REQUEST
 
 
 def test_what_is_put_while_a_batch_flies_does_not_change_it() -> None:

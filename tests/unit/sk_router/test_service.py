@@ -32,8 +32,9 @@ from sk_bus.paths import Instance
 from sk_bus.queries import Preview
 from sk_bus.service import Service
 from sk_bus.vocabulary import Event
-from sk_bus.wire import Batch
+from sk_bus.wire import LARGEST_REQUEST, Batch
 from sk_router import service as shell
+from sk_router.decide import decide
 from sk_router.snapshots import SnapshotFiles
 from sk_router.state import State
 from tests.support.patience import PATIENCE
@@ -431,31 +432,22 @@ async def test_nobody_else_reads_the_routers_memory_to_follow_a_conversation(
         assert folded(public) == folded(log)
 
 
-@once
-async def test_an_input_that_the_decider_fails_on_is_passed_over_and_said(tmp_path: Path) -> None:
-    ways = []
-    honest = shell.decide
-
-    def failing(state: State, inputs: Any, text_of: Any) -> Any:
-        ways.append([one.seq for one in inputs])
-        if any(isinstance(one.event, Send) and one.event.text == "poison" for one in inputs):
-            raise AssertionError("a fault of ours")
-        return honest(state, inputs, text_of)
-
+async def passed_over(directory: Path, deciding: Any) -> None:
+    """A router that fails on a message says so, and goes on with the next."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(shell, "decide", failing)
-        async with world(tmp_path) as w:
+        patched.setattr(shell, "decide", deciding)
+        async with world(directory) as w:
             async with w.router():
                 direct = await w.client.command(Direct(id="direct", agent=ALICE))
             channel = direct.result.value
-            poisoned = asyncio.ensure_future(
+            waiting = asyncio.ensure_future(
                 w.client.command(Send(id="bad", channel=channel, text="poison"))
             )
             for _ in range(2):
                 with pytest.raises(ExceptionGroup):
                     await w.died()
             async with w.router() as service:
-                outcome = await poisoned
+                outcome = await waiting
                 assert outcome.result.problem is not None
                 assert outcome.result.problem.id == "fault"
                 await w.client.command(Send(id="good", channel=channel, text="hello"))
@@ -463,6 +455,35 @@ async def test_an_input_that_the_decider_fails_on_is_passed_over_and_said(tmp_pa
                 assert [part.text for part in answers(log)[0].parts] == ["one two three"]
                 assert service.state == "degraded"
             assert folded(log) is not None
+
+
+def poisoned(inputs: Any) -> bool:
+    return any(isinstance(one.event, Send) and one.event.text == "poison" for one in inputs)
+
+
+@once
+async def test_an_input_that_the_decider_fails_on_is_passed_over_and_said(tmp_path: Path) -> None:
+    def failing(state: State, inputs: Any, text_of: Any) -> Any:
+        if poisoned(inputs):
+            raise AssertionError("a fault of ours")
+        return decide(state, inputs, text_of)
+
+    await passed_over(tmp_path, failing)
+
+
+@once
+async def test_an_input_of_which_more_follows_than_the_bus_can_take_is_passed_over_and_said(
+    tmp_path: Path,
+) -> None:
+    def flooding(state: State, inputs: Any, text_of: Any) -> Any:
+        decision = decide(state, inputs, text_of)
+        if poisoned(inputs):
+            decision.events.append(
+                AgentLog(agent=ALICE, line="x" * LARGEST_REQUEST, stream="stderr")
+            )
+        return decision
+
+    await passed_over(tmp_path, flooding)
 
 
 @once
