@@ -53,12 +53,16 @@ def test_a_mistake_is_shown_at_its_place_and_is_not_saved(screen: Screen, editor
     name = re.compile(rf"^1:1 {screen.said('settings.error')} .*\bthemee\b")
     problem = _problems(screen).get_by_role("button", name=name)
     expect(problem).to_be_visible(timeout=PATIENCE)
-    keys.press("Control+s")
+    keys.press("Control+End")
+    keys.press("Control+s")  # refused, which puts the cursor to the first problem
+    at = editor.locator(".cm-activeLine")
+    expect(at).to_have_text("themee: dark", timeout=PATIENCE)
     expect(
         screen.page.get_by_text(screen.said("settings.bad", count=1), exact=True)
     ).to_be_visible()
     assert _saved(screen.instance) == CONFIG
     keys.press("Control+End")
+    expect(at).to_have_text("")
     problem.focus()
     keys.press("Enter")  # to the place
     keys.press("Control+Delete")
