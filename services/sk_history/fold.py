@@ -33,6 +33,7 @@ from sk_bus.model import (
     MessageId,
     Permission,
     PermissionId,
+    Role,
 )
 from sk_bus.vocabulary import Event
 from sk_bus.wire import packer
@@ -234,6 +235,10 @@ class Fold:
         self._forget(message.id)
         if message.id in self._closes:
             self._closes[message.id] = message
+        elif self._closing is not None and message.role is Role.AGENT:
+            # An agent that was still thinking: its message comes only with the end of its turn.
+            self._closes[message.id] = message
+            self._put_closing(self._closing)
         if not message.done or message.queued:
             self._unfinished[message.id] = _Unfinished(
                 message, None if message.done else Growing(message)
@@ -332,6 +337,9 @@ class Fold:
     def _close_begins(self, command: _Close) -> None:
         self._closing = command
         self._closes = {id_: entry.message for id_, entry in self._unfinished.items()}
+        self._put_closing(command)
+
+    def _put_closing(self, command: _Close) -> None:
         named = [[one.channel, one.id] for one in self._closes.values()]
         self._put(_CLOSING, [plain(command), named])
 

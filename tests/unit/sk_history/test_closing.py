@@ -164,6 +164,33 @@ def test_an_orderly_close_keeps_what_is_to_be_kept(*, killed: bool) -> None:
     assert kept[WAITING]["error"]["id"] == "not-sent"
 
 
+THINKING: list[Event] = [
+    ChannelsChanged(channels=(Channel(id=HERE, direct=ALICE, members=(ALICE,)),)),
+    update(QUESTION, Role.USER, text="why?"),
+]
+# Its turn ends before it has said a word: only then is there a message, and it is whole.
+NOTHING_CAME = update(ANSWER, Role.AGENT, stopReason="cancelled")
+
+
+@pytest.mark.parametrize(
+    "stretches",
+    [
+        [[*THINKING, Shutdown(id=STOP), NOTHING_CAME, DONE]],
+        [[*THINKING, Shutdown(id=STOP)], [NOTHING_CAME], [DONE]],
+    ],
+    ids=["at once", "killed in between"],
+)
+@pytest.mark.parametrize(
+    ("first", "kept"), [([], {}), ([KEEP], {ANSWER: "interrupted"})], ids=["not kept", "kept"]
+)
+def test_an_answer_that_had_not_begun_ends_with_the_close_like_any(
+    stretches: list[list[Event]], first: list[Event], kept: dict[str, str]
+) -> None:
+    store, _ = after(first, *stretches)
+    answers = {id_: one for id_, one in messages(store).items() if id_ != QUESTION}
+    assert {id_: one["error"]["id"] for id_, one in answers.items()} == kept
+
+
 def test_a_refused_close_changes_nothing() -> None:
     store, _ = after(UNDER_WAY, [Shutdown(id=STOP), CommandResult(id=STOP, ok=False)])
     assert list(messages(store)) == [QUESTION, ANSWER, WAITING]
