@@ -51,13 +51,17 @@ def decide(
         if isinstance(event, FactFrame):
             try:
                 data = messages.loaded(event.line)
+            except messages.TooDeepError as deep:
+                decision.flush()
+                _frame(decision, event, deep.top, frames.take_too_deep)
             except ValueError:
                 decision.note(f"{event.agent}: a frame that isn't JSON")
                 continue
-            if _more_text(decision, event, data):
-                continue
-            decision.flush()
-            _frame(decision, event, data)
+            else:
+                if _more_text(decision, event, data):
+                    continue
+                decision.flush()
+                _frame(decision, event, data, frames.take)
         else:
             decision.flush()
             _decide(decision, event)
@@ -160,9 +164,14 @@ def _known(decision: Decision, agent: AgentName, inc: int) -> bool:
     return life.alive and life.inc == inc
 
 
-def _frame(decision: Decision, event: FactFrame, data: Any) -> None:
+def _frame(
+    decision: Decision,
+    event: FactFrame,
+    data: Any,
+    take: Callable[[Decision, AgentName, Any], None],
+) -> None:
     if _known(decision, event.agent, event.inc):
-        frames.take(decision, event.agent, data)
+        take(decision, event.agent, data)
     else:
         decision.note(f"{event.agent}: a frame of a life that is over")
 

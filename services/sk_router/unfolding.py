@@ -28,7 +28,10 @@ def unfolded(line: str, text_of: Callable[[str], str]) -> str:
                 _put_back(item.get("content"), text_of)
     else:
         return line
-    return orjson.dumps(data).decode()
+    try:
+        return orjson.dumps(data).decode()
+    except TypeError:
+        return line  # deeper than can be written, and than is taken anyway
 
 
 def _put_back(content: Any, text_of: Callable[[str], str]) -> None:

@@ -33,6 +33,23 @@ def take(decision: Decision, agent: AgentName, data: Any) -> None:
             decision.note(f"{agent}: no frame of ACP: {why}")
 
 
+def take_too_deep(decision: Decision, agent: AgentName, top: Any) -> None:
+    """Let nobody wait for what a line says that is too deep to be kept; ``top`` is what is left."""
+    decision.note(f"{agent}: a frame that is {messages.TOO_DEEP}")
+    match messages.frame(top):
+        case messages.Answer(id=id_):
+            error = {
+                "code": messages.INVALID_PARAMS,
+                "message": f"its answer is {messages.TOO_DEEP}",
+            }
+            _answer(decision, agent, messages.Answer(id_, error=error))
+        case messages.Request(id=id_) if lives.reachable(decision.life(agent)):
+            line = messages.error(id_, messages.INVALID_PARAMS, messages.TOO_DEEP)
+            lives.write(decision, agent, line)
+        case _:
+            pass  # a notification
+
+
 def _answer(decision: Decision, agent: AgentName, answer: messages.Answer) -> None:
     call = lives.called(decision, agent, answer.id)
     if call is None:

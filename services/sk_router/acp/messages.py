@@ -6,6 +6,7 @@ apart, so ids are compared only with those of the same direction, and echoed exa
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
@@ -22,6 +23,8 @@ INVALID_PARAMS = -32602
 AUTHENTICATION_REQUIRED = -32000
 
 _DEEPEST = 100
+TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[][{}]')
 
 INITIALIZE: dict[str, Any] = {
     "protocolVersion": VERSION,
@@ -66,10 +69,19 @@ class Noise:
 Frame = Request | Notification | Answer | Noise
 
 
+class TooDeepError(ValueError):
+    """A line with more levels than we take; ``top`` is what stands on its first."""
+
+    def __init__(self, top: Any) -> None:
+        super().__init__(TOO_DEEP)
+        self.top = top
+
+
 def loaded(line: str) -> Any:
     """The JSON of a line.
 
     Raises:
+        TooDeepError: it has more than 100 levels.
         ValueError: it is none.
     """
     try:
@@ -78,11 +90,33 @@ def loaded(line: str) -> Any:
         # Half of a surrogate pair, NaN, or a number of any size: rare, and no reason to lose it.
         try:
             data = _mended(json.loads(line))
-        except RecursionError as error:
-            raise ValueError("nested too deeply") from error
+        except RecursionError:
+            raise TooDeepError(_top(line)) from None
     if line.count("{") + line.count("[") > _DEEPEST and _deeper(data, _DEEPEST):
-        raise ValueError("nested too deeply")
+        raise TooDeepError(_top(line))
     return data
+
+
+def _top(line: str) -> Any:
+    """The first level of a line of any depth, with an empty list for whatever lies below.
+
+    Raises:
+        ValueError: not even that is JSON.
+    """
+    kept: list[str] = []
+    depth = since = 0
+    for token in _TOKEN.finditer(line):
+        if token[0] in ("{", "["):
+            depth += 1
+            if depth == 2:
+                kept.append(line[since : token.start()] + "[")
+        elif token[0] in ("}", "]"):
+            if depth == 2:
+                kept.append("]")
+                since = token.end()
+            depth -= 1
+    kept.append(line[since:])
+    return _mended(json.loads("".join(kept)))
 
 
 def _deeper(data: Any, levels: int) -> bool:

@@ -605,6 +605,56 @@ def test_a_frame_that_is_no_json_is_noted_and_passed_over() -> None:
     assert p.decision.notes == ["alice: a frame that isn't JSON"]
 
 
+def nested(levels: int, **top: object) -> str:
+    """A frame of which one member is as deep as that, with brackets in a string on the way."""
+    frame = {"jsonrpc": "2.0", "note": 'a "[{" b', **top, "more": {}}
+    deep = '{"]":' * levels + '"}"' + "}" * levels
+    return json.dumps(frame)[:-3] + deep + "}"
+
+
+DEPTHS = [101, 300, 1_100, 20_000]
+
+
+@pytest.mark.parametrize("levels", DEPTHS)
+def test_an_answer_that_is_nested_too_deeply_ends_its_turn_as_an_error_does(levels: int) -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    (call,) = [one.n for one in p.state.lives["alice"].calls if one.method == "session/prompt"]
+    p.give(
+        FactFrame(
+            agent=ALICE,
+            inc=p.inc("alice"),
+            end=1,
+            line=nested(levels, id=call, result={"stopReason": "end_turn"}),
+        )
+    )
+    (ended,) = [one.message for one in p.of(MessageUpdated)]
+    assert ended.done
+    assert ended.error is not None
+    assert "nested more than 100 levels deep" in ended.error.message
+    assert p.decision.notes[0] == "alice: a frame that is nested more than 100 levels deep"
+
+
+@pytest.mark.parametrize("levels", DEPTHS)
+def test_a_request_that_is_nested_too_deeply_is_refused(levels: int) -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    line = nested(levels, id="seven", method="session/request_permission", params={})
+    p.give(FactFrame(agent=ALICE, inc=p.inc("alice"), end=1, line=line))
+    error = {"code": -32602, "message": "nested more than 100 levels deep"}
+    assert p.sent() == [{"jsonrpc": "2.0", "id": "seven", "error": error}]
+
+
+@pytest.mark.parametrize("levels", DEPTHS)
+def test_a_notification_that_is_nested_too_deeply_is_noted(levels: int) -> None:
+    p = Playbook("alice")
+    p.prompted("alice")
+    line = nested(levels, method="session/update", params={"sessionId": "s1"})
+    p.give(FactFrame(agent=ALICE, inc=p.inc("alice"), end=1, line=line))
+    assert p.said == []
+    assert p.decision.notes == ["alice: a frame that is nested more than 100 levels deep"]
+
+
 def test_direct_finds_what_the_history_kept() -> None:
     p, here, _ = two_rooms()
     result = p.command(Direct, agent=ALICE)

@@ -31,6 +31,14 @@ def test_several_texts_of_a_tool_are_whole_and_a_single_one_stays_away() -> None
     assert read(single)["content"][0]["content"]["text"] == BLOB
 
 
+def test_what_is_too_deep_to_be_written_again_stays_as_it_is() -> None:
+    deep = "[" * 300 + "]" * 300
+    content = {"type": "text", "text": BLOB, "deep": []}
+    frame = update({"sessionUpdate": "agent_message_chunk", "content": content})
+    line = json.dumps(frame).replace("[]", deep)
+    assert unfolded(line, {"ab" * 32: WHOLE}.__getitem__) == line
+
+
 @pytest.mark.parametrize(
     "line",
     [
