@@ -40,7 +40,6 @@ from sk_bus.model import AgentName, Problem
 _WINDOW = 256 * 1024  # of stdout that the holder may send before we have dealt with it
 _FAR = 1 << 62
 _ACK_EVERY = 64 * 1024
-_TOLD_AT_EXIT = 20  # lines of stderr
 _LAST_WORDS = 1.0  # how long a stop waits for lines ordered before it, in seconds
 _LONGEST_ERROR = 64 * 1024
 _LONG = 256 * 1024
@@ -449,7 +448,7 @@ class Life:
                 code=None if why or "code" not in record else int(record["code"]),
                 signal=None if why or "signal" not in record else int(record["signal"]),
                 problem=why,
-                stderr=self._logbook.last(self.agent, inc=self.inc, count=_TOLD_AT_EXIT),
+                stderr=self._logbook.last_words(self.agent, self.inc),
             )
         )
         await self._publisher.confirmed()

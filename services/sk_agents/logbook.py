@@ -11,6 +11,8 @@ from pathlib import Path
 
 LINES = 200
 _LARGEST = 1024 * 1024
+_TOLD = 20  # lines
+_LONGEST_TOLD = 1_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ class Logbook:
         """The last lines, of one life only when ``inc`` is given."""
         found = [entry.text for entry in self._ring(agent) if inc is None or entry.inc == inc]
         return tuple(found[-count:])
+
+    def last_words(self, agent: str, inc: int) -> tuple[str, ...]:
+        """The last lines of a life as its end tells them: few, none at length."""
+        return tuple(line[:_LONGEST_TOLD] for line in self.last(agent, inc=inc, count=_TOLD))
 
     def _ring(self, agent: str) -> deque[Entry]:
         ring = self._rings.get(agent)

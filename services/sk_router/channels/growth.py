@@ -5,6 +5,7 @@ means, is decided elsewhere.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import orjson
 
@@ -12,12 +13,14 @@ from sk_bus.codec import plain
 from sk_bus.events import MessageDelta, MessageUpdated
 from sk_bus.model import (
     AgentName,
+    BlobRef,
     ChannelId,
     ImagePart,
     Message,
     MessageId,
     OtherPart,
     Part,
+    PlanPart,
     Problem,
     ResourcePart,
     Role,
@@ -27,14 +30,21 @@ from sk_bus.model import (
     ToolCall,
     ToolPart,
 )
-from sk_router.acp import tools
+from sk_router.acp import messages, tools
 from sk_router.decision import Decision
 from sk_router.state import Growing, Run
-from sk_router.texts import LONGEST, head, size
+from sk_router.texts import LONGEST, head, reference, size
 
 # Beyond so much in one event, its strings of more than 1 KB are told by reference as well.
 _ROOM = 150_000
 _SHORT = 1_024
+# What we don't know is told by reference beyond so much, with less of its beginning where room is
+# scarce: then all of it has less than 1 KB.
+_LARGEST_OTHER = 4_096
+_HEAD = 1_000
+_SHORT_HEAD = 100
+_SHA256 = 64
+_LONGEST_KIND = 40
 
 
 def begin(
@@ -182,9 +192,21 @@ def _weight(part: Part) -> int:
         case ToolPart(tool=tool):
             texts_ = [tool.input, tool.output]
             texts_ += [text for diff in tool.diffs for text in (diff.newText, diff.oldText or "")]
-            return 200 + sum(min(size(head(text)), LONGEST) for text in texts_)
-        case _:
-            return 200
+            names = [tool.title, *(diff.path for diff in tool.diffs)]
+            names += [location.path for location in tool.locations]
+            return sum(size(name) + 50 for name in names) + _texts(*texts_)
+        case PlanPart(steps=steps):
+            return 200 + sum(size(step.content) + 50 for step in steps)
+        case ImagePart(data=data, uri=uri):
+            return size(uri or "") + _texts(data)
+        case ResourcePart(uri=uri, text=text):
+            return size(uri) + _texts(text or "")
+        case OtherPart(raw=raw):
+            return min(len(orjson.dumps(raw)), _LARGEST_OTHER)
+
+
+def _texts(*texts: Text) -> int:
+    return 200 + sum(min(size(head(text)), LONGEST) for text in texts)
 
 
 def bounded(decision: Decision, part: Part, longest: int) -> Part:
@@ -214,9 +236,21 @@ def bounded(decision: Decision, part: Part, longest: int) -> Part:
             return replace(part, data=kept(data))
         case ResourcePart(text=str(text)):
             return replace(part, text=kept(text))
-        case OtherPart(raw=raw) if size(str(raw)) > _ROOM:
-            whole = decision.kept(orjson.dumps(raw).decode())
-            kind = raw.get("sessionUpdate") or raw.get("type")
-            return OtherPart(raw={"type": kind, "$blob": plain(whole)})
+        case OtherPart(raw=raw):
+            return OtherPart(raw=_raw(decision, raw, min(longest, _LARGEST_OTHER)))
         case _:
             return part
+
+
+def _raw(decision: Decision, raw: dict[str, Any], most: int) -> dict[str, Any]:
+    """What came as we don't know it, or what stands for it."""
+    data = orjson.dumps(raw)
+    if len(data) <= most:
+        return raw
+    whole = messages.text(raw) if raw.keys() == {"type", "$blob"} else None  # told so before
+    if not isinstance(whole, BlobRef) or len(whole.sha256) != _SHA256:
+        whole = reference(data.decode())
+        decision.blobs[whole.sha256] = data.decode()
+    whole = replace(whole, head=whole.head[: _SHORT_HEAD if most <= _SHORT else _HEAD])
+    kind = messages.string(raw.get("sessionUpdate")) or messages.string(raw.get("type"))
+    return {"type": kind[:_LONGEST_KIND], "$blob": plain(whole)}

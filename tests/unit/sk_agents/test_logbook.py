@@ -26,6 +26,16 @@ def test_the_last_words_of_one_life_are_its_own(tmp_path: Path) -> None:
     assert book.last("alice", inc=9) == ("line 1",)
 
 
+def test_the_end_of_a_life_tells_few_of_its_last_words_and_none_at_length(tmp_path: Path) -> None:
+    book = Logbook(tmp_path)
+    book.add("alice", entries(1, 1))
+    book.add("alice", [Entry(2, number, f"{number} " + "x" * 16_000) for number in range(30)])
+    told = book.last_words("alice", 2)
+    assert [line.split()[0] for line in told] == [f"{number}" for number in range(10, 30)]
+    assert {len(line) for line in told} == {1_000}
+    assert book.last_words("alice", 1) == ("line 1",)
+
+
 def test_the_file_stays_bounded(tmp_path: Path) -> None:
     book = Logbook(tmp_path)
     for number in range(300):

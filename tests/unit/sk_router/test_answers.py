@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from sk_bus.commands import Cancel
@@ -225,6 +226,55 @@ def test_a_plan_is_replaced_whole_where_it_stands() -> None:
     assert answer(p)["parts"][0]["steps"] == [
         {"content": "two", "priority": "medium", "status": "pending"}
     ]
+
+
+def test_what_is_unknown_and_long_is_told_by_reference() -> None:
+    p, _ = prompted()
+    small = {"sessionUpdate": "brand_new", "data": ["x" * 90] * 40}
+    large = {"sessionUpdate": "brand_new", "data": ["x" * 90] * 1_000}
+    p.updates("alice", small, large)
+    first, second = (part["raw"] for part in answer(p)["parts"])
+    assert first == small
+    assert (second["type"], second["$blob"]["length"]) == ("brand_new", len(orjson.dumps(large)))
+    assert orjson.loads(p.decision.blobs[second["$blob"]["sha256"]]) == large
+
+
+@pytest.mark.parametrize(
+    ("one", "count", "most"),
+    [
+        ({"sessionUpdate": "brand_new", "data": ["x" * 90] * 1_000}, 800, 800 * 1_024),
+        ({"sessionUpdate": "brand_new", "data": ["é" * 90] * 5}, 250, 256 * 1_024),
+        (
+            {"sessionUpdate": "new", "$blob": {"sha256": "a", "length": 1, "head": "h" * 99_999}},
+            9,
+            2**15,
+        ),
+        (
+            {"type": "new", "$blob": {"sha256": "a" * 64, "length": 1, "head": "h" * 99_999}},
+            9,
+            2**15,
+        ),
+    ],
+    ids=["long", "short", "as if told before", "told before, as it says"],
+)
+def test_many_updates_of_a_kind_unknown_make_no_message_without_end(
+    one: dict[str, Any], count: int, most: int
+) -> None:
+    p, _ = prompted()
+    p.updates("alice", *[one] * count)
+    end(p)
+    (told,) = [one for one in p.of(MessageUpdated) if one.message.done]
+    assert len(told.message.parts) == count
+    assert len(packed(encoded(told))) < most
+
+
+def test_many_pictures_make_no_message_without_end() -> None:
+    p, _ = prompted()
+    image = {"type": "image", "mimeType": "image/png", "data": "x" * 10_000}
+    p.updates("alice", *[{"sessionUpdate": "agent_message_chunk", "content": image}] * 80)
+    end(p)
+    (told,) = [one for one in p.of(MessageUpdated) if one.message.done]
+    assert len(packed(encoded(told))) < 256 * 1_024
 
 
 STEP = {"content": "é" * 5_000, "priority": "p" * 5_000, "status": "s" * 5_000}
