@@ -22,8 +22,8 @@ from sk_gateway.hub import Hub
 from sk_gateway.pulse import ComponentPulse, pulses
 
 _log = logging.getLogger("sk.gateway")
-# A start may take its startTimeout, a stop its whole ladder.
-_COMMAND_TIMEOUT = 120.0
+# A start may take its startTimeout, a stop its whole ladder; the command line waits as long.
+_COMMAND_TIMEOUT = 600.0
 _QUESTIONS = 20
 _OURSELVES = ComponentName("gateway")
 
