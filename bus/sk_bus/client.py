@@ -25,12 +25,19 @@ from sk_bus.contract import (
     Producer,
     Report,
 )
-from sk_bus.errors import EpochChangedError, MalformedError, RefusedError, SupersededError
+from sk_bus.errors import (
+    EpochChangedError,
+    MalformedError,
+    RefusedError,
+    SupersededError,
+    UnreachableError,
+    problem,
+)
 from sk_bus.events import CommandResult
 from sk_bus.failpoints import disabled
 from sk_bus.gaps import Gaps, Replayed, Verdict
 from sk_bus.link import Link, ZmqLink
-from sk_bus.model import Cursor
+from sk_bus.model import Cursor, Problem
 from sk_bus.paths import Instance
 from sk_bus.queries import AnyQuery
 from sk_bus.vocabulary import Event
@@ -46,6 +53,7 @@ from sk_bus.wire import (
 
 _REPLAY = 512 * 1024
 _FULL_PAUSE = 0.5
+_THERE_WITHIN = 2.0
 _MOST_UNREAD = 8 * 2**20  # bytes that wait for one slow follower before the journal takes over
 
 
@@ -109,7 +117,12 @@ class BusClient:
         data = plain(command)
         if isinstance(command, Send) and isinstance(command.text, str):
             data["text"] = plain(await self._kept(command.text, timeout))
-        end, result = await self._link.ask("bus", "command", data, timeout=timeout)
+        try:
+            end, result = await self._link.ask("bus", "command", data, timeout=timeout)
+        except UnreachableError as error:
+            if error.problem.id == "unreachable" and await self._there():
+                raise UnreachableError(_late(timeout)) from error
+            raise
         return Outcome(result=value_of(CommandResult, result), seq=end)
 
     async def outcome(self, id_: str, *, timeout: float = 10.0) -> Outcome | None:
@@ -139,10 +152,27 @@ class BusClient:
     async def close(self) -> None:
         await self._link.close()
 
+    async def _there(self) -> bool:
+        """Whether the bus answers."""
+        try:
+            await self.hello(timeout=_THERE_WITHIN)
+        except UnreachableError:
+            return False
+        return True
+
     async def _kept(self, text: str, timeout: float) -> Any:
         if self._blobs is None:
             self._blobs = BlobStore(Path((await self.hello(timeout=timeout)).directory))
         return self._blobs.kept(text)
+
+
+def _late(seconds: float) -> Problem:
+    return problem(
+        "command-late",
+        "Not finished within {seconds} s. It may still be done: look at the conversation, or at "
+        "`sk-cli status`, before you ask for it again.",
+        seconds=seconds,
+    )
 
 
 def connect(instance: Instance) -> BusClient:

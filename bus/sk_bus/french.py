@@ -94,6 +94,7 @@ PROBLEMS: dict[str, str | tuple[str, ...]] = {
     "supervisor-refused": "supervisord a refusé de redémarrer {component} : {why}",
     "no-such-component": "Il n’y a pas de composant {component}.",
     "unreachable": "Le service ne répond pas pour le moment ; réessayez.",
+    "command-late": "Pas terminé en {seconds} s. Cela peut encore se faire : regardez la conversation, ou `sk-cli status`, avant de recommencer.",
     "not-offered": "Ce n’est pas encore proposé.",
     # What is wrong with a configuration file, as sk-config says it.
     "yaml-tab": "Une tabulation n’a pas sa place ici : indentez avec des espaces.",
