@@ -28,7 +28,7 @@ from sk_cli.failure import Exit
 from sk_cli.invocation import Invocation
 from sk_cli.talk import Said, Spoke, Talk
 from sk_cli.telling import Asks, Began, Noted, Settled, Wrote
-from sk_cli.typed import Candidate, Choose, Own, Say, candidates, meaning
+from sk_cli.typed import Candidate, Choose, Own, Say, candidates, meaning, typed_before
 from sk_cli.words import problem_text, t
 
 _WANTED = Kind.PUBLIC | Kind.DELTA
@@ -58,6 +58,8 @@ class Chat:
         self._names: dict[ChannelId, str] = {}
         self._commands: dict[AgentName, tuple[SlashCommand, ...]] = {}
         self.titles: names.Titles = {}
+        # Of an earlier version: it told of every conversation, also of deleted ones.
+        (told.choice.instance.state / "chat-history").unlink(missing_ok=True)
         self._screen = Screen(
             told,
             head=render.channel_name(view.channel),
@@ -65,7 +67,7 @@ class Chat:
             complete=self._candidates,
             interrupted=self._interrupted,
             changed=self._changed,
-            remembered=told.choice.instance.state / "chat-history",
+            before=typed_before(view.messages),
         )
 
     async def learn_commands(self) -> None:

@@ -4,8 +4,7 @@ A line that still grows is shown just above the input, and scrolls away when it 
 knows nothing of conversations.
 """
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from prompt_toolkit import PromptSession
@@ -14,7 +13,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import FileHistory, History
+from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
@@ -36,7 +35,8 @@ class Screen:
     """A terminal in which a person types while others speak.
 
     ``head`` is the input's label, ``state`` what stands below it; ``interrupted`` is called at
-    Ctrl-C with what is typed, and says whether that is to be wiped.
+    Ctrl-C with what is typed, and says whether that is to be wiped. Lines typed ``before``, oldest
+    first, and now come back with the arrow keys; no file of ours keeps them.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Screen:
         complete: Complete,
         interrupted: Callable[[str], bool],
         changed: Callable[[str], None],
-        remembered: Path,
+        before: Sequence[str],
     ) -> None:
         self._told = told
         self._head = head
@@ -60,7 +60,7 @@ class Screen:
             completer=_Completer(complete),
             # Else room for a menu would be kept free below the input all the time.
             complete_while_typing=Condition(self._may_complete),
-            history=_history(remembered),
+            history=InMemoryHistory(before),
             bottom_toolbar=self._toolbar,
             key_bindings=_keys(interrupted),
             style=_STYLE,
@@ -138,11 +138,6 @@ class Screen:
 
     def _toolbar(self) -> str:
         return "\n".join(wrapped(self._state(), self._width(), get_cwidth))
-
-
-def _history(path: Path) -> History:
-    path.touch(mode=0o600)
-    return FileHistory(str(path))
 
 
 class _Completer(Completer):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sk_bus.events import PermissionRequested
-from sk_bus.model import AgentName, SlashCommand
+from sk_bus.model import AgentName, Message, Role, SlashCommand, TextPart
 
 
 class Own(Enum):
@@ -54,6 +54,17 @@ def meaning(line: str, waiting: PermissionRequested | None) -> Meaning:
     if any(text == "/" + one.value for one in Own):
         return Say(text=text[1:])
     return Say(text=line)
+
+
+def typed_before(messages: Iterable[Message]) -> list[str]:
+    """What the person said here, as lines to be called back; not what is pages long."""
+    return [
+        part.text
+        for message in messages
+        if message.role is Role.USER
+        for part in message.parts
+        if isinstance(part, TextPart) and isinstance(part.text, str)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

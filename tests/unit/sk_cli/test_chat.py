@@ -1,8 +1,14 @@
 """What `chat` shows and understands: the machine behind it, without a terminal."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import DummyInput
+from prompt_toolkit.output import DummyOutput
 
 from sk_bus.errors import problem
 from sk_bus.events import (
@@ -12,6 +18,7 @@ from sk_bus.events import (
     PermissionResolved,
     TurnChanged,
 )
+from sk_bus.memory import MemoryBus
 from sk_bus.model import (
     AgentName,
     Channel,
@@ -26,9 +33,13 @@ from sk_bus.model import (
     ToolCall,
     WaitingFor,
 )
+from sk_bus.paths import Instance
 from sk_bus.queries import Answering, ConversationView, PreviewView
 from sk_bus.vocabulary import Event
 from sk_cli import outlook
+from sk_cli.chatting import Chat
+from sk_cli.choice import Choice
+from sk_cli.invocation import Invocation
 from sk_cli.names import Unsigned, signature
 from sk_cli.talk import Said, Spoke, Talk
 from sk_cli.telling import Asks, Began, Noted, Settled, Wrote
@@ -279,3 +290,23 @@ def test_a_wrapped_line_fits_and_loses_nothing_but_spaces(line: str, width: int)
 
 def test_a_list_stays_as_deep_as_it_begins() -> None:
     assert wrapped("  - one two three", 11, len) == ["  - one two", "  three"]
+
+
+def test_what_one_said_here_can_be_called_back_and_is_kept_in_no_file(tmp_path: Path) -> None:
+    told = Invocation()
+    instance = Instance(name="test", state=tmp_path, run=tmp_path)
+    told.choice = Choice(instance=instance, config=tmp_path / "c.yaml", source="default")
+    kept = tmp_path / "chat-history"
+    kept.write_text("+of a channel that was deleted\n")
+    said = (message("m1", "one"), message("m2", "an answer", agent="alice"), message("m3", "two"))
+    view = ConversationView(channel=Channel(id=HERE, name="ops"), messages=said, more=False)
+
+    async def recalled() -> list[str]:
+        with create_app_session(input=DummyInput(), output=DummyOutput()):
+            chat = Chat(told, MemoryBus(directory=tmp_path).client(), view)
+            history = chat._screen._session.history
+            history.append_string("three")
+            return [line async for line in history.load()]
+
+    assert asyncio.run(recalled()) == ["three", "two", "one"]
+    assert list(tmp_path.iterdir()) == []
