@@ -4,6 +4,7 @@ Secrets are the values of ``env`` and of the MCP servers' env and headers, of 8 
 Not masked is what an agent answers: that is its own.
 """
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +24,16 @@ def secrets(definition: dict[str, Any]) -> frozenset[str]:
 
 
 def masker(hidden: frozenset[str]) -> Callable[[str], str]:
-    """A function that masks each of ``hidden`` in a text, the longest first."""
+    """A function that masks each of ``hidden`` in a text, the longest first.
+
+    Also as it stands in JSON: an agent's log lines often are, and its frames always.
+    """
     if not hidden:
         return lambda text: text
-    pattern = re.compile("|".join(re.escape(one) for one in sorted(hidden, key=len, reverse=True)))
+    forms = hidden | {
+        json.dumps(one, ensure_ascii=ascii_)[1:-1] for one in hidden for ascii_ in (True, False)
+    }
+    pattern = re.compile("|".join(re.escape(one) for one in sorted(forms, key=len, reverse=True)))
     return lambda text: pattern.sub(MASK, text)
 
 

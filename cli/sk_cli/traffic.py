@@ -46,11 +46,7 @@ class Frame:
 
 def hiding(definitions: Iterable[dict[str, Any]]) -> Callable[[str], str]:
     """A function that masks the secrets of ``definitions`` in a line of JSON."""
-    hidden = {value for one in definitions for value in secrets(one)}
-    escaped = {
-        json.dumps(one, ensure_ascii=ascii_)[1:-1] for one in hidden for ascii_ in (True, False)
-    }
-    return masker(frozenset(hidden | escaped))
+    return masker(frozenset(value for one in definitions for value in secrets(one)))
 
 
 def frames(batch: Batch, agent: str, hide: Callable[[str], str]) -> Iterator[Frame]:

@@ -15,6 +15,7 @@ from sk_bus.blobs import LONGEST, BlobStore, bounded
 from sk_bus.events import AgentLog
 from sk_bus.internal import FactFrame
 from sk_bus.model import AgentName
+from sk_bus.nesting import shallow
 
 # Of a log line; a secret that begins before it may end behind it.
 SHOWN = 16 * 1024
@@ -45,14 +46,28 @@ class Telling:
             return None
         text = data.decode()
         raw = None
+        if "error" in value and self._mask(text) != text:
+            # What went wrong is told to everybody, and often quotes the key that was refused.
+            value = self._masked(shallow(value))
+            text = _written(value)
         if len(data) > LONGEST:
-            made = bounded(value, self._blobs)
+            made = bounded(shallow(value), self._blobs)
             if made is not value:
                 raw = self._blobs.put(text)
-                text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
-                # Half of a surrogate pair has no UTF-8; as an escape it passes.
-                text = text.encode("utf-8", "backslashreplace").decode()
+                text = _written(made)
         return FactFrame(agent=self._agent, inc=self._inc, end=line.end, line=text, raw=raw)
+
+    def _masked(self, data: Any) -> Any:
+        """``data`` (parsed JSON) with the secrets in its strings masked."""
+        match data:
+            case str():
+                return self._mask(data)
+            case dict():
+                return {self._mask(key): self._masked(item) for key, item in data.items()}
+            case list():
+                return [self._masked(item) for item in data]
+            case _:
+                return data
 
     def text(self, line: Line) -> str:
         """A line as the log shows it: readable, masked, bounded."""
@@ -78,6 +93,12 @@ class Telling:
         if not count:
             return []
         return [AgentLog(agent=self._agent, line=f"… ({count} lines left out)", stream=stream)]
+
+
+def _written(data: Any) -> str:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # Half of a surrogate pair has no UTF-8; as an escape it passes.
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _parsed(data: bytes) -> Any:

@@ -119,7 +119,8 @@ class Turn(GoodTurn):
 
     def do_deep(self, levels: str) -> None:
         deep = b"[" * int(levels) + b"]" * int(levels)
-        self._raw(b'{"sessionUpdate":"deep","deep":' + deep + b"}")
+        # Long enough that the executor looks into it for what it keeps beside the log.
+        self._raw(b'{"sessionUpdate":"deep","long":"' + b"x" * 20_000 + b'","deep":' + deep + b"}")
 
     def do_surrogate(self) -> None:
         self._raw(

@@ -10,6 +10,7 @@ import orjson
 
 from sk_bus.errors import problem
 from sk_bus.model import AgentName
+from sk_bus.nesting import TOO_DEEP
 from sk_router.acp import capabilities, failures, messages, sessions
 from sk_router.agents import lifecycle, lives
 from sk_router.channels import permissions, turns
@@ -35,16 +36,16 @@ def take(decision: Decision, agent: AgentName, data: Any) -> None:
 
 def take_too_deep(decision: Decision, agent: AgentName, top: Any) -> None:
     """Let nobody wait for what a line says that is too deep to be kept; ``top`` is what is left."""
-    decision.note(f"{agent}: a frame that is {messages.TOO_DEEP}")
+    decision.note(f"{agent}: a frame that is {TOO_DEEP}")
     match messages.frame(top):
         case messages.Answer(id=id_):
             error = {
                 "code": messages.INVALID_PARAMS,
-                "message": f"its answer is {messages.TOO_DEEP}",
+                "message": f"its answer is {TOO_DEEP}",
             }
             _answer(decision, agent, messages.Answer(id_, error=error))
         case messages.Request(id=id_) if lives.reachable(decision.life(agent)):
-            line = messages.error(id_, messages.INVALID_PARAMS, messages.TOO_DEEP)
+            line = messages.error(id_, messages.INVALID_PARAMS, TOO_DEEP)
             lives.write(decision, agent, line)
         case _:
             pass  # a notification

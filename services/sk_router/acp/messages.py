@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from sk_bus.model import BlobRef, Text
+from sk_bus.nesting import DEEPEST, TOO_DEEP, deeper
 from sk_router.texts import head, whole_characters
 
 VERSION = 1
@@ -22,8 +23,6 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 AUTHENTICATION_REQUIRED = -32000
 
-_DEEPEST = 100
-TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[][{}]')
 
 INITIALIZE: dict[str, Any] = {
@@ -92,7 +91,7 @@ def loaded(line: str) -> Any:
             data = _mended(json.loads(line))
         except RecursionError:
             raise TooDeepError(_top(line)) from None
-    if line.count("{") + line.count("[") > _DEEPEST and _deeper(data, _DEEPEST):
+    if line.count("{") + line.count("[") > DEEPEST and deeper(data, DEEPEST):
         raise TooDeepError(_top(line))
     return data
 
@@ -117,19 +116,6 @@ def _top(line: str) -> Any:
             depth -= 1
     kept.append(line[since:])
     return _mended(json.loads("".join(kept)))
-
-
-def _deeper(data: Any, levels: int) -> bool:
-    """Whether ``data`` has more levels: what we keep of it must be packed and copied later."""
-    level = [data]
-    for _ in range(levels):
-        level = [
-            item
-            for value in level
-            if isinstance(value, dict | list)
-            for item in (value.values() if isinstance(value, dict) else value)
-        ]
-    return bool(level)
 
 
 def _mended(value: Any) -> Any:

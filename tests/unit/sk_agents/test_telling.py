@@ -34,6 +34,29 @@ def line(data: bytes) -> Line:
     return made
 
 
+@pytest.mark.parametrize("depth", [90, 150, 400, 500, 600, 1_000, 1_020, 1_500, 5_000])
+def test_nesting_of_any_depth_in_a_long_line_is_borne(telling: Telling, depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    pad = "x" * 20_000
+    text = f'{{"jsonrpc":"2.0","id":7,"method":"m","params":{{"pad":"{pad}","deep":{nested}}}}}'
+    frame = telling.frame(line(text.encode()))
+    if frame is not None:
+        read = json.loads(frame.line)
+        assert (read["id"], read["method"]) == (7, "m")
+        assert isinstance(read["params"], dict) == (depth < 100)
+    else:
+        assert depth > 1_000  # no JSON that anybody here could read
+
+
+@pytest.mark.parametrize("where", ["message", "data"])
+def test_an_error_is_told_without_the_secrets_it_quotes(telling: Telling, where: str) -> None:
+    error = {"code": -32000, "message": "no", where: f'invalid key "{SECRET}"', "deep": [[SECRET]]}
+    frame = telling.frame(line(json.dumps({"id": 3, "error": error}).encode()))
+    assert frame is not None
+    assert SECRET not in frame.line
+    assert json.loads(frame.line)["error"][where] == 'invalid key "•••"'
+
+
 @pytest.mark.parametrize(
     "data",
     [
