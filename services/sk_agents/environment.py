@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 PATIENCE = 10.0
 UMASK = 0o022
@@ -50,17 +51,17 @@ class LoginShell:
         """``private`` is our run directory: no variable that names it is passed on."""
         self._log = log
         self._private = private
-        self._answer: asyncio.Future[Environment] | None = None
+        self._answer: asyncio.Task[Environment] | None = None
 
     async def environment(self) -> Environment:
         """What a new terminal of the user's would have; ours when no shell says."""
         if self._answer is None:
-            self._answer = asyncio.get_running_loop().create_future()
-            self._answer.set_result(await self._asked())
-        return await self._answer
+            self._answer = asyncio.create_task(self._asked())
+        # Shielded: a start that is given up must not take the answer from the others.
+        return await asyncio.shield(self._answer)
 
     async def _asked(self) -> Environment:
-        own = logged_in(pwd.getpwuid(os.getuid())) | public(os.environ, self._private)
+        own = _login() | public(os.environ, self._private)
         for shell in dict.fromkeys((own["SHELL"], _PLAIN_SHELL)):
             try:
                 answer = said(await _output(shell, own))
@@ -71,6 +72,13 @@ class LoginShell:
                 return Environment(public(answer.variables, self._private), answer.umask)
             self._log.warning("%s didn't say its environment", shell)
         return Environment(own, UMASK)
+
+
+def _login() -> dict[str, str]:
+    try:
+        return logged_in(pwd.getpwuid(os.getuid()))
+    except KeyError:  # a user by number only, as in many a container
+        return {"HOME": str(Path.home()), "SHELL": _PLAIN_SHELL, "PATH": os.defpath}
 
 
 def logged_in(user: pwd.struct_passwd) -> dict[str, str]:

@@ -218,7 +218,8 @@ def found(definition: dict[str, Any], path: str) -> str:
                 "not-on-path",
                 "{command} isn't found on PATH ({path}). Install it, or give its whole path.",
                 command=command,
-                path=searched,
+                # What the configuration's own PATH says is nobody else's business.
+                path="env: PATH" if "PATH" in definition.get("env", {}) else searched,
             )
         )
     raise StartFailedError(

@@ -72,6 +72,19 @@ def test_started_with_nothing_an_agent_has_what_a_login_gives(
 
 
 @pytest.mark.process
+def test_a_user_without_an_entry_has_an_environment_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(uid: int) -> pwd.struct_passwd:
+        raise KeyError(uid)
+
+    monkeypatch.setattr("sk_agents.environment.pwd.getpwuid", nobody)
+    made = asked(tmp_path, monkeypatch, HOME=str(tmp_path)).variables
+    assert made["HOME"] == str(tmp_path)
+    assert made["PATH"]
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("shell", ["/usr/sbin/nologin", "/bin/false", "/no/such/shell"])
 def test_a_user_whose_shell_is_none_gets_the_plain_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
