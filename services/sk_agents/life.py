@@ -413,10 +413,11 @@ class Life:
         """All to the logbook, not too many of them to the bus."""
         now = asyncio.get_running_loop().time()
         events: list[AgentLog] = []
-        entries = [Entry(self.inc, line.end, self._telling.text(line)) for line in lines[-200:]]
+        texts = [self._telling.text(line) for line in lines]
+        entries = [Entry(self.inc, line.end, text) for line, text in zip(lines, texts, strict=True)]
         self._logbook.add(self.agent, entries)
-        for line in lines:
-            events += self._telling.log("stderr", self._telling.text(line), now)
+        for text in texts:
+            events += self._telling.log("stderr", text, now)
         if lines:
             self._publisher.errors(self.agent, self.inc, events, lines[-1].end)
 

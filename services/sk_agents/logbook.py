@@ -30,6 +30,9 @@ class Logbook:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._rings: dict[str, deque[Entry]] = {}
+        # What a file weighed when it was last written anew, so that it is at most half rubbish and
+        # seldom written: it takes tens of milliseconds, in which no other agent is heard.
+        self._weights: dict[str, int] = {}
 
     def add(self, agent: str, entries: list[Entry]) -> None:
         """Keep what is new of ``entries``.
@@ -42,9 +45,12 @@ class Logbook:
         new = [entry for entry in entries if (entry.inc, entry.end) > last]
         ring.extend(new)
         path = self._path(agent)
-        if path.exists() and path.stat().st_size > _LARGEST:
+        bound = max(_LARGEST, 2 * self._weights.get(agent, 0))
+        if path.exists() and path.stat().st_size > bound:
             draft = path.with_suffix(".new")
-            draft.write_text(_lines(list(ring)), encoding="utf-8")
+            text = _lines(list(ring))
+            self._weights[agent] = len(text)  # as many bytes: json.dumps writes ASCII
+            draft.write_text(text, encoding="utf-8")
             draft.replace(path)
         elif new:
             with path.open("a", encoding="utf-8") as file:

@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 from sk_agents.logbook import Entry, Logbook
@@ -40,8 +41,17 @@ def test_the_file_stays_bounded(tmp_path: Path) -> None:
     book = Logbook(tmp_path)
     for number in range(300):
         book.add("alice", [Entry(1, number, "x" * 10_000)])
-    assert (tmp_path / "alice.log").stat().st_size < 4_000_000
+    assert (tmp_path / "alice.log").stat().st_size < 4_100_000
     assert len(Logbook(tmp_path).last("alice")) == 200
+
+
+def test_long_lines_dont_have_the_file_written_anew_each_time(tmp_path: Path) -> None:
+    book = Logbook(tmp_path)
+    sizes = [0]
+    for number in range(600):
+        book.add("alice", [Entry(1, number, "x" * 16_000)])
+        sizes.append((tmp_path / "alice.log").stat().st_size)
+    assert sum(after <= before for before, after in pairwise(sizes)) < 10
 
 
 def test_a_line_half_written_by_a_kill_is_no_line(tmp_path: Path) -> None:
