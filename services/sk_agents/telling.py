@@ -16,10 +16,12 @@ from sk_bus.events import AgentLog
 from sk_bus.internal import FactFrame
 from sk_bus.model import AgentName
 from sk_bus.nesting import shallow
+from sk_bus.wire import LARGEST_REQUEST
 
 # Of a log line; a secret that begins before it may end behind it.
 SHOWN = 16 * 1024
 _MARGIN = 16 * 1024
+_ROOM = LARGEST_REQUEST - 2 * 2**20
 
 
 class Telling:
@@ -35,7 +37,7 @@ class Telling:
         self._floods = {"stdout": Flood(), "stderr": Flood()}
 
     def frame(self, line: Line) -> FactFrame | None:
-        """The fact that a line of stdout is; ``None`` when it is no JSON object."""
+        """The fact that a line of stdout is; ``None`` for what is no JSON object, or too large."""
         if line.cut:
             return None
         data = line.data.removesuffix(b"\r")
@@ -55,6 +57,8 @@ class Telling:
             if made is not value:
                 raw = self._blobs.put(text)
                 text = _written(made)
+        if len(text) > _ROOM // 4 and len(text.encode()) > _ROOM:
+            return None  # no request to the bus can hold it, even without its long strings
         return FactFrame(agent=self._agent, inc=self._inc, end=line.end, line=text, raw=raw)
 
     def _masked(self, data: Any) -> Any:

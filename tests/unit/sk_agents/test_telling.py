@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+import sk_agents.telling
 from sk_agents.framing import Framer, Line
 from sk_agents.telling import SHOWN, Telling
 from sk_bus.blobs import BlobStore
@@ -75,6 +76,17 @@ def test_an_error_is_told_without_the_secrets_it_quotes(telling: Telling, where:
 )
 def test_what_is_no_json_object_is_no_frame(telling: Telling, data: bytes) -> None:
     assert telling.frame(line(data)) is None
+
+
+def test_what_no_request_to_the_bus_can_hold_is_a_line_of_the_log(
+    telling: Telling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sk_agents.telling, "_ROOM", 100_000)
+    most = line(json.dumps({"a": ["é" * 1_000] * 49}, ensure_ascii=False).encode())
+    more = line(json.dumps({"a": ["é" * 1_000] * 50}, ensure_ascii=False).encode())
+    assert telling.frame(most) is not None
+    assert telling.frame(more) is None
+    assert telling.text(more).endswith(f" … ({more.length} bytes)")
 
 
 @pytest.mark.parametrize(
