@@ -375,11 +375,7 @@ class Life:
         for line in lines:
             if line is None:
                 continue
-            if len(line.data) > _LONG:
-                # Its blobs are flushed to the disk: meanwhile the others go on.
-                frame = await asyncio.to_thread(self._telling.frame, line)
-            else:
-                frame = self._telling.frame(line)
+            frame = await self._frame(line)
             if frame is None:
                 now = asyncio.get_running_loop().time()
                 logs = self._telling.log("stdout", self._telling.text(line), now)
@@ -400,6 +396,24 @@ class Life:
         if end:
             failpoint("agents_before_frame")
             self._publisher.output(self.agent, self.inc, events, end)
+
+    async def _frame(self, line: Line) -> FactFrame | None:
+        """The fact that a line is; ``None`` when it is none, or can't be read.
+
+        Raises:
+            OSError: its blobs can't be kept now; the line is read again.
+        """
+        try:
+            if len(line.data) > _LONG:
+                # Its blobs are flushed to the disk: meanwhile the others go on.
+                return await asyncio.to_thread(self._telling.frame, line)
+            return self._telling.frame(line)
+        except OSError:
+            raise
+        except Exception:  # noqa: BLE001  whatever a line can raise: it is an agent's text
+            # We would read it again at each start, and end each time, and all agents with us.
+            self._log.exception("%s: its line up to %d can't be read", self.agent, line.end)
+            return None
 
     def _errors(self, offset: int, data: bytes) -> None:
         """Lines of stderr, as far as they have ended."""
