@@ -48,10 +48,12 @@ class Telling:
             return None
         text = data.decode()
         raw = None
-        if "error" in value and self._mask(text) != text:
+        if "error" in value:
             # What went wrong is told to everybody, and often quotes the key that was refused.
-            value = self._masked(shallow(value))
-            text = _written(value)
+            # JSON can write a key in many ways (``\/``), so what it means is compared.
+            masked = self._masked(shallow(value))
+            if masked != value:
+                value, text = masked, _written(masked)
         if len(data) > LONGEST:
             made = bounded(shallow(value), self._blobs)
             if made is not value:

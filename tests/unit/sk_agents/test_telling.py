@@ -58,6 +58,22 @@ def test_an_error_is_told_without_the_secrets_it_quotes(telling: Telling, where:
     assert json.loads(frame.line)["error"][where] == 'invalid key "•••"'
 
 
+def test_a_secret_is_masked_however_json_writes_it(blobs: BlobStore) -> None:
+    definition = {"env": {"URL": "https://key@host"}}
+    telling = Telling(AgentName("alice"), 7, blobs, masker(secrets(definition)))
+    written = rb'{"id":3,"error":{"code":1,"message":"no https:\/\/key@\u0068ost"}}'
+    frame = telling.frame(line(written))
+    assert frame is not None
+    assert json.loads(frame.line)["error"]["message"] == "no •••"
+
+
+def test_an_error_without_secrets_is_told_as_it_was_written(telling: Telling) -> None:
+    written = rb'{"id": 3, "error": {"code": 1, "message": "n\u006f", "data": 1e0}}'
+    frame = telling.frame(line(written))
+    assert frame is not None
+    assert frame.line.encode() == written
+
+
 @pytest.mark.parametrize(
     "data",
     [
