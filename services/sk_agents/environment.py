@@ -15,7 +15,6 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 PATIENCE = 10.0
 UMASK = 0o022
@@ -77,8 +76,8 @@ class LoginShell:
 def _login() -> dict[str, str]:
     try:
         return logged_in(pwd.getpwuid(os.getuid()))
-    except KeyError:  # a user by number only, as in many a container
-        return {"HOME": str(Path.home()), "SHELL": _PLAIN_SHELL, "PATH": os.defpath}
+    except KeyError:  # a user by number only, as in many a container; maybe even without HOME
+        return {"HOME": "/", "SHELL": _PLAIN_SHELL, "PATH": os.defpath}
 
 
 def logged_in(user: pwd.struct_passwd) -> dict[str, str]:

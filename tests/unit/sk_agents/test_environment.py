@@ -72,15 +72,16 @@ def test_started_with_nothing_an_agent_has_what_a_login_gives(
 
 
 @pytest.mark.process
+@pytest.mark.parametrize(("given", "home"), [({"HOME": "/given"}, "/given"), ({}, "/")])
 def test_a_user_without_an_entry_has_an_environment_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], home: str
 ) -> None:
     def nobody(uid: int) -> pwd.struct_passwd:
         raise KeyError(uid)
 
     monkeypatch.setattr("sk_agents.environment.pwd.getpwuid", nobody)
-    made = asked(tmp_path, monkeypatch, HOME=str(tmp_path)).variables
-    assert made["HOME"] == str(tmp_path)
+    made = asked(tmp_path, monkeypatch, **given).variables
+    assert made["HOME"] == home
     assert made["PATH"]
 
 
