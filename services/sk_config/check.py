@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from sk_bus.errors import problem
+from sk_bus.masking import masked_problem, masker
 from sk_bus.model import (
     AgentConfig,
     AgentName,
@@ -22,7 +23,7 @@ from sk_bus.model import (
 )
 from sk_config import schema
 from sk_config.definition import Definition, definition
-from sk_config.secrets import masked_problem, secrets_in
+from sk_config.secrets import secrets_in
 from sk_config.surroundings import Surroundings
 from sk_config.tree import Odd, Path, Tree, tree_of
 
@@ -95,9 +96,10 @@ class _Findings:
     def sorted(self, secrets: frozenset[str]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
         """(problems, warnings) in the file's order, without secrets; the first hundred each."""
         # What an alias repeats is one problem, at its anchor.
+        mask = masker(secrets)
         once = {(made.line, made.column, made.message): made for made in self._found}
         ordered = sorted(
-            (masked_problem(made, secrets) for made in once.values()),
+            (masked_problem(made, mask) for made in once.values()),
             key=lambda made: (made.line or 0, made.column or 0),
         )
         problems = [made for made in ordered if not made.warning]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sk_bus.errors import problem
+from sk_bus.masking import secret_parts
 from sk_bus.model import Problem
-from sk_config.secrets import secret_parts
 from sk_config.surroundings import Surroundings, UnsetVariableError, unfilled_in
 
 if TYPE_CHECKING:

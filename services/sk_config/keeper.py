@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from sk_bus.errors import RefusedError, problem
 from sk_bus.events import ConfigChanged
+from sk_bus.masking import masked_problem, masker
 from sk_bus.model import AgentName, Problem
 from sk_bus.queries import Checked, ContentView, CurrentConfig
 from sk_config import files, starter
 from sk_config.definition import canonical, digest_of
 from sk_config.record import Record, record_of
-from sk_config.secrets import masked_problem
 from sk_config.surroundings import Surroundings, variables_in
 from sk_config.watcher import Signature, changes, signature, written
 
@@ -203,11 +203,11 @@ class Keeper:
         if folder:
             known = replace(known, folder=folder)
         verdict = await asyncio.to_thread(check, text, known)
-        secrets = self._record.secrets
+        mask = masker(self._record.secrets)
         return replace(
             verdict,
-            problems=tuple(masked_problem(made, secrets) for made in verdict.problems),
-            warnings=tuple(masked_problem(made, secrets) for made in verdict.warnings),
+            problems=tuple(masked_problem(made, mask) for made in verdict.problems),
+            warnings=tuple(masked_problem(made, mask) for made in verdict.warnings),
         )
 
     def _adopt(self, data: bytes, verdict: "Verdict") -> None:
