@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sk_bus import assembly
 from sk_bus.client import BusClient
 from sk_bus.commands import Delete, Direct, Open, Send, Shutdown
 from sk_bus.contract import Producer
@@ -32,7 +33,7 @@ from sk_bus.paths import Instance
 from sk_bus.queries import Preview
 from sk_bus.service import Service
 from sk_bus.vocabulary import Event
-from sk_bus.wire import LARGEST_REQUEST, Batch
+from sk_bus.wire import Batch
 from sk_router import service as shell
 from sk_router.decide import decide
 from sk_router.snapshots import SnapshotFiles
@@ -478,12 +479,12 @@ async def test_an_input_of_which_more_follows_than_the_bus_can_take_is_passed_ov
     def flooding(state: State, inputs: Any, text_of: Any) -> Any:
         decision = decide(state, inputs, text_of)
         if poisoned(inputs):
-            decision.events.append(
-                AgentLog(agent=ALICE, line="x" * LARGEST_REQUEST, stream="stderr")
-            )
+            decision.events.append(AgentLog(agent=ALICE, line="x" * 200_000, stream="stderr"))
         return decision
 
-    await passed_over(tmp_path, flooding)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(assembly, "_LARGEST_PUT", 100_000)
+        await passed_over(tmp_path, flooding)
 
 
 @once
