@@ -126,7 +126,7 @@ def test_the_log_of_the_database_is_bounded(tmp_path: Path) -> None:
     store = RocksStore(tmp_path / "history")
     store.close()
     (options,) = (tmp_path / "history").glob("OPTIONS-*")
-    assert "max_log_file_size=1048576" in options.read_text()
+    assert "max_log_file_size=262144" in options.read_text()
     assert "keep_log_file_num=2" in options.read_text()
 
 
