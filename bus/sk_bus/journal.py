@@ -27,7 +27,7 @@ from sk_bus.retention import Segment, Segments
 from sk_bus.tuning import tuned
 from sk_bus.wire import batch_from_record, packed, unpacked
 
-_OUTCOMES_KEPT = 7 * 24 * 3600 * 1000
+_WEEK = 7 * 24 * 3600 * 1000
 
 
 class JournalError(Exception):
@@ -139,9 +139,10 @@ class Journal:
         write = WriteBatch(raw_mode=True)
         write.delete_range(b"b", _at(b"b", floor))
         write.delete_range(b"s", _at(b"s", floor))
+        kept = tuned("journal-outcomes", _WEEK)
         for key, value in self._range(b"t", _at(b"t", floor)):
             id_, written = unpacked(value)
-            if written < ts - _OUTCOMES_KEPT:
+            if written < ts - kept:
                 write.delete(key)
                 self._forget(write, id_, int.from_bytes(key[1:], "big"))
         with _rocks("prune the journal"):

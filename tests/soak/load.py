@@ -16,7 +16,8 @@ from tests.support.patience import PATIENCE
 
 # So small that what has an upper bound reaches it in the first minutes.
 TUNE = (
-    "journal-keep=2000000,journal-segment=200000,journal-prune=1,blob-gone=10,"
+    "journal-keep=2000000,journal-segment=200000,journal-prune=1,journal-outcomes=60000,"
+    "blob-gone=10,"
     "snapshot-after=400,snapshot-every=3"
 )
 KEPT = 2  # channels
