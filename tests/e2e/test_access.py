@@ -1,5 +1,5 @@
-"""Nobody is shut out: axe finds nothing on any screen, in either language and theme, and all that
-can be done can be done by keyboard alone."""
+"""Nobody is shut out: axe finds nothing on any screen, in either language and theme, and a day's
+work can be done by keyboard alone."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -183,7 +183,7 @@ _FOCUSED = """() => {
 
 
 @pytest.mark.parametrize("look", looks.tried(), ids=str)
-def test_every_flow_passes_by_keyboard_alone(screen: Screen) -> None:
+def test_a_days_work_is_done_by_keyboard_alone(screen: Screen) -> None:
     hands = Keyboard(screen.page)
     _makes_a_channel(screen, hands)
     _answers_and_searches(screen, hands)
